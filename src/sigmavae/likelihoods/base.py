@@ -1,0 +1,78 @@
+"""What every likelihood is: a module from decoder features to a distribution over data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from sigmavae.likelihoods.conditional import Conditional
+from sigmavae.likelihoods.door import Door
+from sigmavae.likelihoods.support import Support
+
+
+class Likelihood(nn.Module, ABC):
+    """Turns decoder features h (B, features(C), *S) into a distribution p(x | h) over x (B, C, *S).
+
+    S is any spatial shape: (H, W) for images, (L,) for audio, () for vectors. The arithmetic is done in float32 (or
+    float64 if the features are), whatever autocast says around it.
+    """
+
+    discrete: ClassVar[bool]
+    """Whether `log_prob` is a mass (True) or a density (False)."""
+
+    held_out = False
+    """Whether the scale comes from held-out data that the training loop hands to `observe`."""
+
+    def __init__(self, support: Support) -> None:
+        super().__init__()
+        self.door = Door(support)
+
+    @abstractmethod
+    def features(self, channels: int) -> int:
+        """Return how many channels the decoder must emit for data of so many channels."""
+
+    @abstractmethod
+    def condition(self, h: Tensor, x: Tensor | None) -> Conditional:
+        """Return p(x | h) for full-precision features; only analytic scales read x."""
+
+    def observe(self, h: Tensor, x: Tensor) -> None:
+        """Learn from data that is not trained on; only analytic scales have anything to learn."""
+
+    def forward(self, h: Tensor, x: Tensor | None = None) -> Conditional:
+        """Return the distribution over data that the decoder features h describe."""
+        channels = self.channels(h)
+        if x is not None:
+            self.door.shapes(x, h.shape[:1], torch.Size([channels, *h.shape[2:]]))
+            self.door.values(x)
+        with torch.autocast(h.device.type, enabled=False):
+            h = _full_precision(h)
+            return self.condition(h, None if x is None else x.to(h.dtype))
+
+    if TYPE_CHECKING:
+
+        def __call__(self, h: Tensor, x: Tensor | None = None) -> Conditional:
+            """Return the distribution over data that the decoder features h describe."""
+
+    def channels(self, h: Tensor) -> int:
+        """Return the number of data channels that features h describe, or raise if there is no such number."""
+        if h.dim() < 2 or not h.is_floating_point():
+            raise ValueError(
+                f"h must be floating-point decoder features (B, features, *S), not {h.dtype} {tuple(h.shape)}"
+            )
+        # features() is affine in the number of channels, so two values give its inverse.
+        base = self.features(0)
+        each = self.features(1) - base
+        channels, rest = divmod(h.shape[1] - base, each)
+        if rest or channels < 1:
+            raise ValueError(
+                f"h has {h.shape[1]} channels, which {type(self).__name__} cannot use: for C data channels it needs "
+                f"features(C), that is {self.features(1)} for 1 and {self.features(3)} for 3"
+            )
+        return channels
+
+
+def _full_precision(t: Tensor) -> Tensor:
+    return t if t.dtype == torch.float64 else t.float()

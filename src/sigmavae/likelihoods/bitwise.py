@@ -1,0 +1,85 @@
+r"""The bitwise-categorical decoder: eight independent bits a value (Appendix D, "Bitwise-categorical VAE").
+
+P(k) = prod_j sigmoid(l_j)^{b_j} sigmoid(-l_j)^{1 - b_j}, where b_j is bit j of k.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.bins import TOP, level, level_below
+from sigmavae.likelihoods.conditional import Conditional
+from sigmavae.likelihoods.door import Door
+from sigmavae.likelihoods.support import UNIT
+
+BITS = 8
+
+
+class Bits(Conditional):
+    """Eight independent bits for each element; logits are (B, 8, C, *S), the lowest bit first."""
+
+    def __init__(self, logits: Tensor, door: Door) -> None:
+        super().__init__(logits.shape[0], logits.shape[2:], door)
+        self.logits = logits
+
+    @property
+    def mean(self) -> Tensor:
+        """The expected value: each bit's probability times its worth."""
+        return self._value(torch.sigmoid(self.logits))
+
+    def _draw(self, lead: torch.Size) -> Tensor:
+        """Draw 8-bit values over 255."""
+        shape = lead + self.logits.shape
+        drawn = torch.bernoulli(torch.sigmoid(self.logits).expand(shape))
+        return self._value(drawn)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return P(X <= x): the chance that X first differs from k at a bit that is 1 in k, or never differs."""
+        k = level_below(value)
+        bits = self._bits(k.clamp(min=0))
+        same = torch.ones_like(value)
+        below = torch.zeros_like(value)
+        for j in reversed(range(BITS)):
+            one = torch.sigmoid(self.logits[:, j])
+            below = below + same * bits[j] * (1 - one)
+            same = same * torch.where(bits[j] > 0, one, 1 - one)
+        return torch.where(k < 0, 0.0, below + same)
+
+    def _log_terms(self, x: Tensor) -> Tensor:
+        total = torch.zeros_like(x)
+        for j, bit in enumerate(self._bits(level(x))):
+            total = total + F.logsigmoid(torch.where(bit > 0, self.logits[:, j], -self.logits[:, j]))
+        return total
+
+    def _bin_log_terms(self, x: Tensor) -> Tensor:
+        return self._log_terms(x)
+
+    def _value(self, bits: Tensor) -> Tensor:
+        worth = torch.exp2(torch.arange(BITS, dtype=bits.dtype, device=bits.device)) / TOP
+        return torch.movedim(bits, -len(self.event_shape) - 1, -1) @ worth
+
+    @staticmethod
+    def _bits(k: Tensor) -> list[Tensor]:
+        return [torch.floor(k / 2**j) % 2 for j in range(BITS)]
+
+
+class Bitwise(Likelihood):
+    """Eight binary logits a value: every 8-bit distribution with independent bits."""
+
+    discrete: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__(UNIT)
+
+    def features(self, channels: int) -> int:
+        """Return eight features a channel, ordered bit by bit from the lowest."""
+        return BITS * channels
+
+    def condition(self, h: Tensor, x: Tensor | None) -> Bits:  # noqa: ARG002
+        """Return independent bits with the features as logits."""
+        return Bits(h.unflatten(1, (BITS, self.channels(h))), self.door)

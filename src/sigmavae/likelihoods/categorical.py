@@ -1,0 +1,70 @@
+"""The 256-way categorical decoder: any distribution over the grey values (section 3.2 of the paper)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.bins import LEVELS, TOP, level, level_below
+from sigmavae.likelihoods.conditional import Conditional
+from sigmavae.likelihoods.door import Door
+from sigmavae.likelihoods.draw import draw_categories
+from sigmavae.likelihoods.support import UNIT
+
+
+class Categories(Conditional):
+    """A free probability for each of the 256 values of each element; logits are (B, 256, C, *S)."""
+
+    def __init__(self, logits: Tensor, door: Door) -> None:
+        super().__init__(logits.shape[0], logits.shape[2:], door)
+        self.log_masses = F.log_softmax(logits, dim=1)
+
+    @property
+    def mean(self) -> Tensor:
+        """The expected value."""
+        values = torch.arange(LEVELS, dtype=self.log_masses.dtype, device=self.log_masses.device) / TOP
+        return torch.movedim(self.log_masses.exp(), 1, -1) @ values
+
+    def _draw(self, lead: torch.Size) -> Tensor:
+        """Draw 8-bit values over 255."""
+        drawn = draw_categories(self.log_masses.expand(lead + self.log_masses.shape), len(lead) + 1)
+        return drawn.to(self.log_masses.dtype) / TOP
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return P(X <= x) for every element."""
+        k = level_below(value)
+        cumulative = self.log_masses.exp().cumsum(1)
+        return torch.where(k < 0, 0.0, self._pick(cumulative, k.clamp(min=0)).clamp(max=1.0))
+
+    def _log_terms(self, x: Tensor) -> Tensor:
+        return self._pick(self.log_masses, level(x))
+
+    def _bin_log_terms(self, x: Tensor) -> Tensor:
+        return self._log_terms(x)
+
+    def _pick(self, table: Tensor, k: Tensor) -> Tensor:
+        """Return table's entry for level k of every element; k may have leading sample dimensions."""
+        dim = -len(self.event_shape) - 1
+        index = k.long().unsqueeze(dim)
+        return table.expand(*index.shape[:dim], *table.shape[1:]).gather(dim, index).squeeze(dim)
+
+
+class Categorical(Likelihood):
+    """256 logits a value: the most expressive of the decoders, and the largest in memory."""
+
+    discrete: ClassVar[bool] = True
+
+    def __init__(self) -> None:
+        super().__init__(UNIT)
+
+    def features(self, channels: int) -> int:
+        """Return 256 features a channel, ordered value by value."""
+        return LEVELS * channels
+
+    def condition(self, h: Tensor, x: Tensor | None) -> Categories:  # noqa: ARG002
+        """Return the categorical distribution of the softmax of the features."""
+        return Categories(h.unflatten(1, (LEVELS, self.channels(h))), self.door)

@@ -1,0 +1,86 @@
+"""What every likelihood returns: a distribution over the data given the decoder's features."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import torch
+from torch import Tensor
+from torch.distributions import Distribution, constraints
+
+if TYPE_CHECKING:
+    from sigmavae.likelihoods.door import Door
+
+
+class Conditional(Distribution, ABC):
+    """A distribution over (C, *S) for each of B items, in nats, summed over the event.
+
+    It is a `torch.distributions.Distribution` with batch shape (B,) and event shape (C, *S). A subclass gives terms
+    that sum to the log-probability; this class sums them and looks at what comes in.
+    """
+
+    arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}  # parameters are made by a likelihood
+    has_rsample = False
+
+    def __init__(self, batch: int, event: torch.Size, door: Door, rate: Tensor | None = None) -> None:
+        super().__init__(torch.Size([batch]), event, validate_args=False)
+        self.door = door
+        self._rate = rate
+
+    @property
+    def rate(self) -> Tensor:
+        """Nats paid for latent variables of the decoder itself, (B,): zero but for `image-sigma`."""
+        return self.mean.new_zeros(self.batch_shape) if self._rate is None else self._rate
+
+    @property
+    def support(self) -> constraints.Constraint:
+        """Where the data may lie: the unit interval or the real line, an event as a whole."""
+        unit = self.door.support.high == 1.0
+        inner = constraints.unit_interval if unit else constraints.real
+        return constraints.independent(inner, len(self.event_shape))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """Return ln p(x) in nats, summed over the event: a density, or a mass for discrete families."""
+        return self._sum(self._log_terms(self._enter(value)), value)
+
+    def bin_log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-mass in nats of the 8-bit values nearest to x, summed over the event."""
+        return self._sum(self._bin_log_terms(self._enter(value)), value)
+
+    def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
+        """Draw data of shape (*sample_shape, B, C, *S)."""
+        with torch.no_grad():
+            return self._draw(torch.Size(sample_shape))
+
+    @property
+    @abstractmethod
+    def mean(self) -> Tensor:
+        """The expected data, (B, C, *S)."""
+
+    @abstractmethod
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return P(X <= x) for every element."""
+
+    @abstractmethod
+    def _draw(self, lead: torch.Size) -> Tensor:
+        """Draw data with leading sample dimensions."""
+
+    @abstractmethod
+    def _log_terms(self, x: Tensor) -> Tensor:
+        """Return terms (*sample, B, ...) that sum to `log_prob`."""
+
+    @abstractmethod
+    def _bin_log_terms(self, x: Tensor) -> Tensor:
+        """Return terms (*sample, B, ...) that sum to `bin_log_prob`."""
+
+    def _enter(self, value: Tensor) -> Tensor:
+        self.door.shapes(value, self.batch_shape, self.event_shape)
+        self.door.values(value)
+        # Half-precision data is lifted to the float32 that the parameters are in; doubles stay doubles.
+        return value if value.dtype == torch.float64 else value.float()
+
+    def _sum(self, terms: Tensor, value: Tensor) -> Tensor:
+        leading = value.dim() - len(self.event_shape)
+        return terms.flatten(leading).sum(-1) if terms.dim() > leading else terms

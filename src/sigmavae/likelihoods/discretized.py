@@ -1,0 +1,85 @@
+r"""Gaussian and logistic decoders on the 256 grey values, with one learned scale (Appendix D, "discretised").
+
+P(k) = F((k + 1/2) / 255) - F((k - 1/2) / 255), the first and last bins open-ended (Kingma et al., 2016).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+
+from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.bins import TOP, level, level_below
+from sigmavae.likelihoods.conditional import Conditional
+from sigmavae.likelihoods.logistic import Logistic
+from sigmavae.likelihoods.normal import Normal
+from sigmavae.likelihoods.support import UNIT
+
+
+class Discretized(Conditional):
+    """The distribution of a continuous variable after rounding to the nearest of the 256 values."""
+
+    def __init__(self, continuous: Normal | Logistic) -> None:
+        super().__init__(continuous.loc.shape[0], continuous.loc.shape[1:], continuous.door)
+        self.continuous = continuous
+
+    @property
+    def scale(self) -> Tensor:
+        """The scale of the continuous variable."""
+        return self.continuous.scale
+
+    @property
+    def mean(self) -> Tensor:
+        """The mean of the clipped continuous variable: the rounded one's to within half a grey level."""
+        return self.continuous.clipped_mean()
+
+    def _draw(self, lead: torch.Size) -> Tensor:
+        """Draw samples that are 8-bit values over 255."""
+        return level(self.continuous.sample(lead)) / TOP
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return P(X <= x) for every element: a step at each 8-bit value."""
+        k = level_below(value)
+        inside = self.continuous.cdf((k + 0.5) / TOP)
+        return torch.where(k >= TOP, 1.0, torch.where(k < 0, 0.0, inside))
+
+    def _log_terms(self, x: Tensor) -> Tensor:
+        return self.continuous._bin_log_terms(x)
+
+    def _bin_log_terms(self, x: Tensor) -> Tensor:
+        return self.continuous._bin_log_terms(x)
+
+
+class DiscretizedSigma(Likelihood):
+    """A discretised location-scale family with one learned log-scale, starting at `scale`."""
+
+    discrete: ClassVar[bool] = True
+
+    def __init__(self, family: type[Normal] | type[Logistic], scale: float) -> None:
+        super().__init__(UNIT)
+        if not (0 < scale < math.inf):
+            raise ValueError(f"scale={scale}: the initial scale is a positive number")
+        self.family = family
+        self.log_scale = nn.Parameter(torch.tensor(math.log(scale)))
+
+    def features(self, channels: int) -> int:
+        """Return one feature a channel: the location."""
+        return channels
+
+    def condition(self, h: Tensor, x: Tensor | None) -> Discretized:  # noqa: ARG002
+        """Return the discretised distribution around the squashed location."""
+        scale = torch.exp(self.log_scale.to(h.dtype))
+        return Discretized(self.family(torch.sigmoid(h), scale, self.door))
+
+
+def discretized_gaussian(scale: float = 1.0) -> DiscretizedSigma:
+    """Return the discretised Gaussian."""
+    return DiscretizedSigma(Normal, scale)
+
+
+def discretized_logistic(scale: float = 1.0) -> DiscretizedSigma:
+    """Return the discretised logistic."""
+    return DiscretizedSigma(Logistic, scale)

@@ -1,0 +1,48 @@
+"""The normal distribution."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from sigmavae.likelihoods.location_scale import LocationScale
+from sigmavae.likelihoods.special import log_bin
+
+_HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
+
+
+class Normal(LocationScale):
+    r"""The normal: ln p(x) = -(x - loc)^2 / (2 scale^2) - ln scale - ln(2 pi) / 2."""
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance, (B, C, *S)."""
+        return self.scale.square().expand(self.loc.shape)
+
+    def standard_log_pdf(self, z: Tensor) -> Tensor:
+        """Return ln of the standard normal density."""
+        return -0.5 * z * z - _HALF_LOG_2PI
+
+    def standard_log_cdf(self, z: Tensor) -> Tensor:
+        """Return ln Phi(z)."""
+        log_cdf: Tensor = torch.special.log_ndtr(z)
+        return log_cdf
+
+    def standard_log_bin(self, a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        """Return ln(Phi(b) - Phi(a)), open below where first and above where last."""
+        return log_bin(torch.special.log_ndtr, a, b, first, last)
+
+    def standard_sample(self, shape: torch.Size) -> Tensor:
+        """Draw standard normal noise."""
+        return torch.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
+
+    def clipped_mean(self) -> Tensor:
+        """Return the mean after clipping to [0, 1], from the antiderivative z Phi(z) + phi(z) of Phi."""
+        a, b = self.loc / self.scale, (self.loc - 1) / self.scale
+        return self.scale * (self._antiderivative(a) - self._antiderivative(b))
+
+    def _antiderivative(self, z: Tensor) -> Tensor:
+        cdf: Tensor = torch.special.ndtr(z)
+        return z * cdf + torch.exp(self.standard_log_pdf(z))

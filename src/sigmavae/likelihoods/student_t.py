@@ -1,0 +1,85 @@
+"""Student-t: location, scale and degrees of freedom predicted for every element (Takahashi et al., 2018)."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.door import Door
+from sigmavae.likelihoods.location_scale import LocationScale
+from sigmavae.likelihoods.soft_clip import Bounds, soft_clip
+from sigmavae.likelihoods.special import log_bin, student_t_log_cdf
+from sigmavae.likelihoods.support import SupportName
+from sigmavae.likelihoods.support import support as _support
+
+
+class StudentT(LocationScale):
+    r"""The Student-t: p(z) proportional to (1 + z^2 / df)^(-(df + 1) / 2)."""
+
+    def __init__(self, loc: Tensor, scale: Tensor, df: Tensor, door: Door) -> None:
+        super().__init__(loc, scale, door)
+        self.df = df
+
+    @property
+    def variance(self) -> Tensor:
+        """The variance scale^2 df / (df - 2), infinite for df <= 2."""
+        return torch.where(self.df > 2, self.scale.square() * self.df / (self.df - 2), torch.inf)
+
+    def standard_log_pdf(self, z: Tensor) -> Tensor:
+        """Return ln of the standard Student-t density."""
+        half = self.df / 2
+        norm = torch.lgamma(half + 0.5) - torch.lgamma(half) - 0.5 * torch.log(math.pi * self.df)
+        return norm - (half + 0.5) * torch.log1p(z * z / self.df)
+
+    def standard_log_cdf(self, z: Tensor) -> Tensor:
+        """Return ln P(Z <= z), computed in float64: bins in a heavy tail are small differences of it."""
+        return student_t_log_cdf(z.double(), self.df.double()).to(z.dtype)
+
+    def standard_log_bin(self, a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        """Return ln P(a < Z < b) from float64 CDFs, open below where first and above where last."""
+        df = self.df.double()
+        return log_bin(lambda z: student_t_log_cdf(z, df), a.double(), b.double(), first, last).to(a.dtype)
+
+    def standard_sample(self, shape: torch.Size) -> Tensor:
+        """Draw standard Student-t noise: a normal over the root of an independent chi-square over df."""
+        normal = torch.randn(shape, dtype=self.loc.dtype, device=self.loc.device)
+        half = (self.df / 2).expand(shape)
+        return normal * torch.rsqrt(torch._standard_gamma(half) / half)
+
+
+class StudentTLikelihood(Likelihood):
+    r"""Student-t with a location, a log-scale and log degrees of freedom from the decoder.
+
+    The log-scale is softly clipped like a predicted sigma. The degrees of freedom are softly bounded to `df_bounds`:
+    below 1 there is no mean, and far above 100 the difference of two lgamma loses so many digits in float32 that an
+    unbounded head finds likelihood which is not there. At zero features they start at 2.
+    """
+
+    discrete: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        bounds: Bounds = (-6.0, 2.0),
+        df_bounds: Bounds = (1.0, 100.0),
+        support: SupportName = "unit",
+    ) -> None:
+        super().__init__(_support(support))
+        if not 1.0 <= df_bounds[0] < df_bounds[1]:
+            raise ValueError(f"df_bounds={df_bounds}: need 1 <= lower < upper, or the mean does not exist")
+        self.bounds = bounds
+        self.log_df_bounds = (math.log(df_bounds[0]), math.log(df_bounds[1]))
+
+    def features(self, channels: int) -> int:
+        """Return three features a channel: location, log-scale, log degrees of freedom."""
+        return 3 * channels
+
+    def condition(self, h: Tensor, x: Tensor | None) -> StudentT:  # noqa: ARG002
+        """Return the Student-t that the features describe."""
+        loc, log_scale, log_df = h.chunk(3, dim=1)
+        scale = torch.exp(soft_clip(log_scale, self.bounds))
+        df = torch.exp(soft_clip(log_df, self.log_df_bounds))
+        return StudentT(self.door.support.squash(loc), scale, df, self.door)

@@ -1,0 +1,42 @@
+"""Gradients against finite differences, in float64."""
+
+import pytest
+import torch
+
+from tests.cases import CASES, Case, over
+
+
+@pytest.mark.parametrize("score", ["log_prob", "bin_log_prob"])
+@over(CASES)
+def test_gradcheck(case: Case, score: str):
+    likelihood, h, x = case.given(event=(2, 2), batch=2)
+    likelihood(h, x)
+    likelihood.eval()  # a batch's own sigma is a constant to autograd by design: see test_optimal_sigma
+    x[0, 0, 0], x[1, 1, 1] = 0.0, 1.0
+    if case.name == "image-sigma":
+        p = likelihood(h, x)
+        scale = p.scale
+
+        def score_of(h: torch.Tensor) -> torch.Tensor:
+            q = likelihood(h, x)
+            q.scale = scale
+            return getattr(q, score)(x)
+
+    else:
+
+        def score_of(h: torch.Tensor) -> torch.Tensor:
+            return getattr(likelihood(h, x), score)(x)
+
+    assert torch.autograd.gradcheck(score_of, (h.requires_grad_(),))
+
+
+@over([case for case in CASES if list(case.make().parameters())])
+def test_gradcheck_of_parameters(case: Case):
+    likelihood, h, x = case.given(event=(2, 2), batch=2)
+    names, values = zip(*likelihood.named_parameters(), strict=True)
+
+    def score_of(*parameters: torch.Tensor) -> torch.Tensor:
+        state = dict(zip(names, parameters, strict=True))
+        return torch.func.functional_call(likelihood, state, (h, x)).log_prob(x)
+
+    assert torch.autograd.gradcheck(score_of, values)
