@@ -1,0 +1,67 @@
+"""The table of results: one row a run, numbers ready to print, the best ones marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sigmavae.report.numerals import fixed, significant
+from sigmavae.report.runs import Run, as_number
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A number as printed, the value that sorting goes by, and what is remarkable about it."""
+
+    text: str
+    value: float | None
+    best: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A heading and what it means in a few words."""
+
+    heading: str
+    meaning: str
+
+
+COLUMNS = (
+    Column("nll", "negative ELBO in nats per test image; lower is better"),
+    Column("bits/dim", "the same bound on the 8-bit data, comparable across all decoders; lower is better"),
+    Column("rate", "nats the code carries (KL divergence)"),
+    Column("distortion", "nats the decoder adds, given the code"),
+    Column("sigma", "how wrong the decoder says it will be; pixels run from 0 to 1"),
+    Column("beta", "the beta that this sigma amounts to, 2 sigma\u00b2"),
+    Column("seconds", "training time"),
+)
+MASS_MARK = "†"
+
+
+def table_rows(runs: Sequence[Run]) -> list[list[Cell]]:
+    """The cells of each run under COLUMNS."""
+    densities = _lowest([run.metric("nll") for run in runs if not run.is_mass])
+    masses = _lowest([run.metric("nll") for run in runs if run.is_mass])
+    bits = _lowest([run.metric("bits_per_dim") for run in runs])
+    return [_row(run, masses if run.is_mass else densities, bits) for run in runs]
+
+
+def _row(run: Run, best_nll: float | None, best_bits: float | None) -> list[Cell]:
+    nll, nll_error, bits = run.metric("nll"), run.metric("nll_stderr"), run.metric("bits_per_dim")
+    nll_text = fixed(nll, 1) + (f" ± {nll_error:.1f}" if nll is not None and nll_error is not None else "")
+    seconds = as_number(run.result.get("seconds")) if run.result is not None else None
+    mark = MASS_MARK if run.is_mass and nll is not None else ""
+    return [
+        Cell(nll_text, nll, best=nll is not None and nll == best_nll, mark=mark),
+        Cell(fixed(bits, 3), bits, best=bits is not None and bits == best_bits),
+        *(Cell(fixed(run.metric(key), 1), run.metric(key)) for key in ("rate", "distortion")),
+        *(Cell(significant(run.metric(key)), run.metric(key)) for key in ("sigma", "beta")),
+        Cell(fixed(seconds, 1), seconds),
+    ]
+
+
+def _lowest(values: Sequence[float | None]) -> float | None:
+    # Among fewer than two there is no best.
+    known = [value for value in values if value is not None]
+    return min(known) if len(known) > 1 else None
