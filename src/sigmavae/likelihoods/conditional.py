@@ -24,6 +24,9 @@ class Conditional(Distribution, ABC):
     arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}  # parameters are made by a likelihood
     has_rsample = False
 
+    scale: Tensor | None = None
+    """The scale of location-scale families, broadcastable to the event; None where there is no such thing."""
+
     def __init__(self, batch: int, event: torch.Size, door: Door, rate: Tensor | None = None) -> None:
         super().__init__(torch.Size([batch]), event, validate_args=False)
         self.door = door

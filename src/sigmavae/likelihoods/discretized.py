@@ -25,11 +25,7 @@ class Discretized(Conditional):
     def __init__(self, continuous: Normal | Logistic) -> None:
         super().__init__(continuous.loc.shape[0], continuous.loc.shape[1:], continuous.door)
         self.continuous = continuous
-
-    @property
-    def scale(self) -> Tensor:
-        """The scale of the continuous variable."""
-        return self.continuous.scale
+        self.scale = continuous.scale
 
     @property
     def mean(self) -> Tensor:

@@ -40,7 +40,7 @@ class ImageSigma(Likelihood):
 
     discrete: ClassVar[bool] = False
 
-    def __init__(self, decay: float = 0.99, support: SupportName = "unit") -> None:
+    def __init__(self, decay: float = 0.9, support: SupportName = "unit") -> None:
         super().__init__(_support(support))
         self.running = RunningMean([0.0, 1.0], decay)  # means of ln sigma* and of its square
 

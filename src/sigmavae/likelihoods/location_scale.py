@@ -17,6 +17,7 @@ class LocationScale(Conditional):
     """x = loc + scale * Z with Z from a standard distribution symmetric about zero."""
 
     has_rsample = True
+    scale: Tensor
 
     def __init__(self, loc: Tensor, scale: Tensor, door: Door, rate: Tensor | None = None) -> None:
         super().__init__(loc.shape[0], loc.shape[1:], door, rate)

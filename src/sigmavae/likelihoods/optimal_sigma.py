@@ -41,7 +41,7 @@ class OptimalSigma(Likelihood):
 
     def __init__(
         self,
-        decay: float = 0.99,
+        decay: float = 0.9,
         split: bool = False,
         source: Source = "training",
         support: SupportName = "unit",

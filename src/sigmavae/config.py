@@ -1,0 +1,180 @@
+"""An experiment: one frozen record that says everything about a run, and its form as JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
+
+from sigmavae.errors import ConfigError
+from sigmavae.likelihoods import Likelihood, likelihood
+
+T = TypeVar("T")
+Precision = Literal["32", "bf16-mixed"]
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """Which data."""
+
+    name: str = "fashion"
+    """data set; `fashion` is embedded"""
+    path: Path | None = None
+    """file or folder it is read from"""
+    size: int | None = None
+    """side that images are resized to, pixels"""
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """The small convolutional VAE."""
+
+    latent: int = 20
+    """latent dimensions"""
+    width: int = 32
+    """channels of the first layer, doubled twice"""
+
+
+@dataclass(frozen=True)
+class LikelihoodConfig:
+    """A decoder likelihood; options left out keep its own defaults."""
+
+    name: str = "optimal-sigma"
+    """one of the fourteen"""
+    beta: float | None = None
+    """beta: sigma^2 = beta / 2"""
+    sigma: float | None = None
+    """shared-sigma: where sigma starts"""
+    decay: float | None = None
+    """optimal-, image-sigma: of the running average"""
+    split: bool | None = None
+    """optimal-sigma: score each half batch with the other's"""
+    source: Literal["training", "validation"] | None = None
+    """optimal-sigma: what data sigma comes from"""
+    block: int | None = None
+    """block-sigma: side of a block, pixels"""
+    components: int | None = None
+    """logistic-mixture: how many"""
+
+    def build(self) -> Likelihood:
+        """Return the likelihood, or name the option that it does not take."""
+        options = {k: v for k, v in dataclasses.asdict(self).items() if k != "name" and v is not None}
+        try:
+            return likelihood(self.name, **options)
+        except ValueError as error:
+            raise ConfigError(f"likelihood: {error}") from error
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How it is trained."""
+
+    epochs: int = 10
+    """passes over the training images"""
+    steps: int | None = None
+    """gradient steps, instead of epochs"""
+    batch: int = 128
+    """images a step, over all devices together"""
+    lr: float = 1e-3
+    """Adam's learning rate"""
+    clip: float | None = None
+    """largest gradient norm; none: no clipping"""
+    ema: float | None = None
+    """decay of averaged weights, evaluated instead; none: off"""
+    log_every: int = 20
+    """steps between lines of metrics.jsonl"""
+    validate_every: int = 100
+    """steps between looks at the validation images"""
+    observe_every: int = 4
+    """steps between held-out batches for a sigma from validation"""
+    checkpoint_every: int = 200
+    """steps between checkpoints"""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything about a run."""
+
+    name: str = "run"
+    """what the run is called"""
+    seed: int = 0
+    """of weights, order and noise"""
+    precision: Precision = "32"
+    """arithmetic of the network; likelihoods stay float32"""
+    devices: int = 1
+    """devices on each machine"""
+    nodes: int = 1
+    """machines"""
+    data: DataConfig = field(default_factory=DataConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    likelihood: LikelihoodConfig = field(default_factory=LikelihoodConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be meant."""
+        for path in ("train.epochs", "train.batch", "train.log_every", "train.validate_every", "train.observe_every",
+                     "train.checkpoint_every", "model.latent", "model.width", "devices", "nodes"):  # fmt: skip
+            _demand(self, path, lambda v: v >= 1, "must be 1 or more")
+        for path in ("train.steps", "data.size", "likelihood.block", "likelihood.components"):
+            _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
+        for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.sigma"):
+            _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")
+        _demand(self, "train.ema", lambda v: v is None or 0 < v < 1, "must lie between 0 and 1, such as 0.999")
+        _demand(self, "seed", lambda v: v >= 0, "must be 0 or more")
+        if self.train.batch % (self.devices * self.nodes):
+            raise ConfigError(
+                f"train.batch={self.train.batch}: must be a multiple of the {self.devices * self.nodes} devices"
+            )
+        _demand(self, "precision", lambda v: v in get_args(Precision), "must be 32 or bf16-mixed")
+
+
+def _demand(experiment: Experiment, path: str, holds: Callable[[Any], bool], words: str) -> None:
+    value: Any = experiment
+    for part in path.split("."):
+        value = getattr(value, part)
+    if not holds(value):
+        raise ConfigError(f"{path}={value}: {words}")
+
+
+def to_json(experiment: Experiment) -> dict[str, Any]:
+    """Return the experiment as plain JSON values."""
+    return {key: _plain(value) for key, value in dataclasses.asdict(experiment).items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def from_json(content: Mapping[str, Any]) -> Experiment:
+    """Return the experiment that `to_json` described; a field that does not exist is an error."""
+    return _build(Experiment, content, "")
+
+
+def _build(kind: type[T], content: Mapping[str, Any], prefix: str) -> T:
+    hints = get_type_hints(kind)
+    values = {}
+    for key, value in content.items():
+        if key not in hints:
+            raise ConfigError(f"experiment has no field {prefix}{key}; was it written by another version of sigmavae?")
+        if dataclasses.is_dataclass(hints[key]) and isinstance(hints[key], type):
+            value = _build(hints[key], value, f"{prefix}{key}.")
+        elif hints[key] == Path | None and value is not None:
+            value = Path(value)
+        values[key] = value
+    return kind(**values)
+
+
+def differences(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:
+    """Return "field: a -> b" for every field in which two experiments, as JSON, differ."""
+    found = []
+    for key in sorted(one.keys() | other.keys()):
+        a, b = one.get(key), other.get(key)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += differences(a, b, f"{prefix}{key}.")
+        elif a != b:
+            found.append(f"{prefix}{key}: {a} -> {b}")
+    return found

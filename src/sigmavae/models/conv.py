@@ -1,0 +1,79 @@
+"""The paper's small convolutional VAE (Appendix B): three convolutions down, three transposed ones up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from sigmavae.likelihoods import Likelihood
+from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
+from sigmavae.models.latent import LatentModel
+
+SMALLEST_SIDE = 8
+
+
+class ConvVAE(LatentModel):
+    """The paper's network at 28 x 28 - 992,427 parameters with three output channels - and its like at other sizes.
+
+    Two of the three layers either way change the resolution by two. A side that four does not divide is decoded on
+    the next larger grid and cropped.
+    """
+
+    def __init__(self, shape: Sequence[int], likelihood: Likelihood, latent: int = 20, width: int = 32) -> None:
+        channels, height, sides = _check(shape)
+        super().__init__((channels, height, sides), likelihood)
+        self.latent = latent
+        half = (height // 2, sides // 2)
+        encoded = ((half[0] + 1) // 2, (half[1] + 1) // 2)
+        grid = ((height + 3) // 4, (sides + 3) // 4)
+        self.encoder = nn.Sequential(
+            nn.Conv2d(channels, width, 3, stride=1, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(width, 2 * width, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(2 * width, 4 * width, 5, stride=2, padding=2),
+            nn.ReLU(),
+            nn.Flatten(),
+        )
+        self.mean = nn.Linear(4 * width * encoded[0] * encoded[1], latent)
+        self.log_variance = nn.Linear(4 * width * encoded[0] * encoded[1], latent)
+        self.decoder = nn.Sequential(
+            nn.Linear(latent, 4 * width * grid[0] * grid[1]),
+            nn.Unflatten(1, (4 * width, *grid)),
+            nn.ConvTranspose2d(4 * width, 2 * width, 6, stride=2, padding=2),
+            nn.ReLU(),
+            nn.ConvTranspose2d(2 * width, width, 6, stride=2, padding=2),
+            nn.ReLU(),
+            nn.ConvTranspose2d(width, likelihood.features(channels), 5, stride=1, padding=2),
+        )
+
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and log-variance of q(z | x), (B, latent) each, in float32."""
+        features = self.encoder(x)
+        # The rate is a difference of large terms: half precision from autocast ends here.
+        return self.mean(features).float(), self.log_variance(features).float()
+
+    def decode(self, z: Tensor) -> Tensor:
+        """Return decoder features for latent codes (B, latent)."""
+        h: Tensor = self.decoder(z)
+        return h[..., : self.shape[1], : self.shape[2]]
+
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample, and the rate."""
+        mean, log_variance = self.encode(x)
+        return self.decode(draw(mean, log_variance)), kl_to_standard_normal(mean, log_variance)
+
+    def generate(self, n: int) -> Tensor:
+        """Return decoder features of n samples from the prior."""
+        return self.decode(torch.randn(n, self.latent, device=self.mean.weight.device))
+
+
+def _check(shape: Sequence[int]) -> tuple[int, int, int]:
+    if len(shape) != 3 or min(shape) < 1 or min(shape[1:]) < SMALLEST_SIDE:
+        raise ValueError(
+            f"shape={tuple(shape)}: ConvVAE takes (channels, height, width) with sides of {SMALLEST_SIDE} or more"
+        )
+    channels, height, width = shape
+    return channels, height, width

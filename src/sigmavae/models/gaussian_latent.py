@@ -1,0 +1,18 @@
+"""A diagonal Gaussian posterior with a standard normal prior."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def draw(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return a reparameterised sample of N(mean, e^log_variance)."""
+    return mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+
+
+def kl_to_standard_normal(mean: Tensor, log_variance: Tensor) -> Tensor:
+    """Return KL(N(mean, e^log_variance) || N(0, I)) in nats, summed over all but the batch dimension."""
+    # expm1(v) - v is e^v - 1 - v without losing the digits of a nearly standard posterior.
+    terms = 0.5 * (mean.square() + torch.expm1(log_variance) - log_variance)
+    return terms.flatten(1).sum(1)

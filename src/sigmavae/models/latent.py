@@ -1,0 +1,80 @@
+"""What every model is: latent variables with a rate, decoder features, and a likelihood."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from sigmavae.likelihoods import Likelihood
+
+
+class Elbo(NamedTuple):
+    """The evidence lower bound of each item in nats, in two parts: ln p(x) >= -(distortion + rate)."""
+
+    distortion: Tensor
+    """-ln p(x | z), (B,): nats to describe x once z is known."""
+    rate: Tensor
+    """KL(q(z | x) || p(z)), (B,): nats to describe z; with what the likelihood's own latent variables cost."""
+    sigma: Tensor | None = None
+    """The root mean square of the decoder's scale, where it has one; a constant to autograd."""
+
+    @property
+    def bound(self) -> Tensor:
+        """The lower bound on ln p(x), (B,)."""
+        return -(self.distortion + self.rate)
+
+    @property
+    def loss(self) -> Tensor:
+        """What training minimises: the mean over the batch of the sum over dimensions."""
+        return (self.distortion + self.rate).mean()
+
+
+class LatentModel(nn.Module, ABC):
+    """A model of data (B, *shape) in [0, 1]; shape is (C, H, W) for images."""
+
+    def __init__(self, shape: tuple[int, ...], likelihood: Likelihood) -> None:
+        super().__init__()
+        self.shape = shape
+        self.likelihood = likelihood
+
+    @abstractmethod
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample, and the rate (B,) of the latent variables."""
+
+    @abstractmethod
+    def generate(self, n: int) -> Tensor:
+        """Return decoder features of n samples from the prior."""
+
+    def forward(self, x: Tensor) -> Elbo:
+        """Return the single-sample bound of every item."""
+        h, rate = self.infer(x)
+        p = self.likelihood(h, x)
+        sigma = None if p.scale is None else p.scale.detach().square().mean().sqrt()
+        return Elbo(-p.log_prob(x), rate + p.rate, sigma)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, x: Tensor) -> Elbo:
+            """Return the single-sample bound of every item."""
+
+    @torch.no_grad()
+    def sample(self, n: int, noise: bool = False) -> Tensor:
+        """Return n images from the prior: the decoder's mean, or with noise a draw from the decoder."""
+        return self._show(self.generate(n), noise)
+
+    @torch.no_grad()
+    def reconstruct(self, x: Tensor, noise: bool = False) -> Tensor:
+        """Return x through a posterior sample and back."""
+        return self._show(self.infer(x)[0], noise)
+
+    @torch.no_grad()
+    def observe(self, x: Tensor) -> None:
+        """Show the likelihood held-out data, for a scale that is to be learned from it."""
+        self.likelihood.observe(self.infer(x)[0], x)
+
+    def _show(self, h: Tensor, noise: bool) -> Tensor:
+        p = self.likelihood(h)
+        return p.sample() if noise else p.mean

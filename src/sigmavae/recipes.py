@@ -1,0 +1,56 @@
+"""Named experiments: each a function that returns a complete one."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+
+from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, ModelConfig, TrainConfig
+from sigmavae.errors import ConfigError
+from sigmavae.likelihoods import CATALOGUE
+
+SHORT_NAMES = {name: name.removesuffix("-sigma") for name in CATALOGUE}
+"""A likelihood's name in a recipe: `optimal` for `optimal-sigma`."""
+
+
+def small(data: str, likelihood: str) -> Experiment:
+    """The paper's small convolutional VAE (Appendix B): Adam 1e-3, batches of 128, 10 epochs."""
+    return Experiment(
+        name=f"{data}-{SHORT_NAMES[likelihood]}",
+        data=DataConfig(name=data),
+        likelihood=LikelihoodConfig(name=likelihood),
+    )
+
+
+def demo(likelihood: LikelihoodConfig, seed: int) -> Experiment:
+    """A small, narrow VAE: three of them take less than two minutes on two CPU cores.
+
+    Few latent dimensions, because a few hundred steps are enough to fill 8 evenly, but not 20: samples would show
+    the holes rather than the decoder.
+    """
+    return Experiment(
+        name=SHORT_NAMES[likelihood.name],
+        seed=seed,
+        model=ModelConfig(latent=8, width=16),
+        likelihood=likelihood,
+        train=TrainConfig(epochs=4, batch=32, log_every=25, validate_every=75),
+    )
+
+
+def recipe(name: str) -> Experiment:
+    """Return the recipe of that name: DATA-LIKELIHOOD, such as fashion-optimal or fashion-student-t."""
+    every = names()
+    if name not in every:
+        (near,) = difflib.get_close_matches(name, list(every), n=1, cutoff=0.0)
+        raise ConfigError(f"no recipe is called {name!r}: did you mean {near!r}? There are: {', '.join(every)}")
+    data, likelihood = every[name]
+    return dataclasses.replace(small(data, likelihood), name=name)
+
+
+def names() -> dict[str, tuple[str, str]]:
+    """Return every recipe's name, with its data set and likelihood."""
+    return {f"{data}-{short}": (data, name) for data in DATA for name, short in SHORT_NAMES.items()}
+
+
+DATA = ("fashion",)
+"""The data sets that recipes are named after."""

@@ -1,0 +1,156 @@
+"""A run: an experiment carried out in a folder, once, however often it is asked for.
+
+RUN/experiment.json       what was asked for
+RUN/metrics.jsonl         learning curves, a line an interval
+RUN/checkpoints/          the last two checkpoints
+RUN/model.safetensors     final weights
+RUN/pictures/             real images, their reconstructions, samples
+RUN/result.json           the metrics; written last
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+
+import sigmavae
+from sigmavae.config import Experiment, differences, from_json, to_json
+from sigmavae.data import Splits, load, to_unit
+from sigmavae.errors import ConfigError, RunError
+from sigmavae.files import alone_in, write_atomically, write_json
+from sigmavae.metrics import bound
+from sigmavae.models import ConvVAE, LatentModel
+from sigmavae.pictures import write_grid
+from sigmavae.seeds import Stream, seed_for
+from sigmavae.training.fit import fit, make_fabric
+from sigmavae.training.journal import Journal
+from sigmavae.training.progress import Progress
+
+PICTURED = 32  # images in each of a run's pictures
+_WHERE_IT_RAN = ("devices: ", "nodes: ")  # may differ between the sessions of one run
+
+
+def run(experiment: Experiment, folder: Path, progress: Progress, command: str = "") -> dict[str, Any]:
+    """Train, evaluate and picture the experiment in the folder, and return its result.
+
+    A run that was interrupted goes on from its last checkpoint; one that is finished is left alone.
+    """
+    fabric = make_fabric(experiment, folder)
+    fabric.launch()
+    if not fabric.is_global_zero:
+        splits = load(experiment.data)
+        fit(experiment, build(experiment, splits), splits, folder, fabric, progress)
+        return {}
+    with alone_in(folder):
+        _compare(experiment, folder)
+        done = folder / "result.json"
+        if done.exists() and (folder / "model.safetensors").exists():
+            progress.say(f"{folder} is finished: left alone")
+            return read_json(done)
+        # Data and model first: what cannot be read or built leaves no experiment.json behind.
+        splits = load(experiment.data)
+        model = build(experiment, splits)
+        write_json(folder / "experiment.json", to_json(experiment))
+        model = fit(experiment, model, splits, folder, fabric, progress)
+        return _conclude(experiment, model, splits, folder, fabric.device, command)
+
+
+def _conclude(
+    experiment: Experiment, model: LatentModel, splits: Splits, folder: Path, device: torch.device, command: str
+) -> dict[str, Any]:
+    """Write final weights, pictures and, last, the result."""
+    weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    write_atomically(folder / "model.safetensors", lambda temporary: save_file(weights, temporary))
+    metrics = dict(bound(model, splits.test, experiment.seed))
+    journal = Journal.read(folder)
+    write_pictures(model, splits, folder / "pictures", experiment.seed)
+    result = {
+        "name": experiment.name,
+        "experiment": to_json(experiment),
+        "metrics": metrics,
+        "data": {"source": splits.source, "fingerprint": splits.fingerprint, "shape": list(splits.shape)}
+        | {name: len(splits.split(name)) for name in ("train", "validation", "test")},
+        "steps": max((line["step"] for line in journal), default=0),
+        "seconds": max((line["seconds"] for line in journal), default=0.0),
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "command": command,
+        "device": _device_name(device),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "sigmavae": sigmavae.__version__,
+        },
+    }
+    write_json(folder / "result.json", result)
+    return result
+
+
+def build(experiment: Experiment, splits: Splits) -> LatentModel:
+    """Return the experiment's model with its initial weights."""
+    torch.manual_seed(seed_for(experiment.seed, Stream.INIT))
+    try:
+        return ConvVAE(splits.shape, experiment.likelihood.build(), experiment.model.latent, experiment.model.width)
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def load_run(folder: Path) -> tuple[Experiment, LatentModel, Splits]:
+    """Return a finished run's experiment, its model with the final weights, ready to use, and its data."""
+    described, weights = folder / "experiment.json", folder / "model.safetensors"
+    if not described.exists():
+        raise RunError(f"{folder} is not a run folder: it has no experiment.json; make one with sigmavae train")
+    experiment = from_json(read_json(described))
+    if not weights.exists():
+        raise RunError(f"{folder} is not finished: it has no model.safetensors; the same train command finishes it")
+    splits = load(experiment.data)
+    model = build(experiment, splits)
+    try:
+        model.load_state_dict(load_file(weights))
+    except (SafetensorError, RuntimeError, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise RunError(f"{weights} cannot be used ({first}): remove it and run the same train command") from error
+    return experiment, model.eval(), splits
+
+
+def write_pictures(model: LatentModel, splits: Splits, folder: Path, seed: int) -> list[Path]:
+    """Write real test images, their reconstructions, and samples from the prior."""
+    model.eval()
+    device = next(model.parameters()).device
+    torch.manual_seed(seed_for(seed, Stream.PICTURES))
+    real = to_unit(torch.tensor(splits.test[:PICTURED], device=device))
+    return [
+        write_grid(folder / "real.png", real),
+        write_grid(folder / "reconstructions.png", model.reconstruct(real)),
+        write_grid(folder / "samples.png", model.sample(PICTURED)),
+    ]
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON object, or say which file is damaged."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    return content
+
+
+def _compare(experiment: Experiment, folder: Path) -> None:
+    """Make sure that an experiment.json that is there asks for the same."""
+    path = folder / "experiment.json"
+    if not path.exists():
+        return
+    changed = [text for text in differences(read_json(path), to_json(experiment)) if not text.startswith(_WHERE_IT_RAN)]
+    if changed:
+        raise RunError(
+            f"{folder} holds another experiment ({'; '.join(changed)}): name another folder with --out, or remove it"
+        )
+
+
+def _device_name(device: torch.device) -> str:
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else device.type

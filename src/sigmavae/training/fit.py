@@ -1,0 +1,224 @@
+"""The training loop: one loop for every model and likelihood, on one device or many."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import time
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from lightning_fabric import Fabric
+from lightning_fabric.loggers.logger import Logger
+from lightning_fabric.loggers.tensorboard import TensorBoardLogger
+from torch import Tensor
+from torch.optim import Optimizer
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from sigmavae.config import Experiment
+from sigmavae.data import Batches, Splits
+from sigmavae.errors import DivergedError
+from sigmavae.models import Elbo, LatentModel
+from sigmavae.seeds import Stream, seed_for
+from sigmavae.training import checkpoint as disk
+from sigmavae.training.guard import Guard, not_finite
+from sigmavae.training.journal import Journal
+from sigmavae.training.progress import Progress
+
+VALIDATION_IMAGES = 512  # of the validation split, each time the curve gets a point
+
+
+def fit(
+    experiment: Experiment, model: LatentModel, splits: Splits, folder: Path, fabric: Fabric, progress: Progress
+) -> LatentModel:
+    """Train the model as the experiment says, from the folder's newest checkpoint if it has one.
+
+    Returns the model to evaluate: the trained one, or the average of its weights if the experiment asks for that.
+    """
+    return _Fit(experiment, model, splits, folder, fabric, progress).run()
+
+
+def make_fabric(experiment: Experiment, folder: Path) -> Fabric:
+    """Return the Fabric that the experiment's devices, nodes and precision describe, with loggers if installed."""
+    loggers: list[Logger] = []
+    if importlib.util.find_spec("tensorboard") is not None:
+        loggers.append(TensorBoardLogger(root_dir=folder, name="tensorboard", version=""))
+    precision: Any = {"32": "32-true", "bf16-mixed": "bf16-mixed"}[experiment.precision]
+    return Fabric(devices=experiment.devices, num_nodes=experiment.nodes, precision=precision, loggers=loggers)
+
+
+class _Fit:
+    """One run of the loop; a class only so that its parts can be read one by one."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        model: LatentModel,
+        splits: Splits,
+        folder: Path,
+        fabric: Fabric,
+        progress: Progress,
+    ) -> None:
+        self.experiment, self.train, self.folder = experiment, experiment.train, folder
+        self.fabric, self.progress = fabric, progress
+        seed, share = experiment.seed, (fabric.device, fabric.global_rank, fabric.world_size)
+        self.batches = Batches(splits.train, self.train.batch, seed, *share)
+        self.held_out = Batches(splits.validation, self.train.batch, seed, *share, stream=Stream.HELD_OUT)
+        self.validation = Batches(splits.validation, min(VALIDATION_IMAGES, len(splits.validation)), 0, *share)
+        self.total = self.train.steps or self.train.epochs * self.batches.per_epoch
+
+        self.plain = model.to(fabric.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        optimizer = torch.optim.Adam(self.plain.parameters(), lr=self.train.lr, fused=True)
+        self.average = _averaged(self.plain, self.train.ema) if self.train.ema else None
+        self.step = self._resume(optimizer)
+        self.model, self.optimizer = fabric.setup(self.plain, optimizer)
+
+        self.guard = Guard(("distortion", "rate"), fabric.device)
+        self.journal = Journal(folder, self.step) if fabric.is_global_zero else None
+        self.sums: list[Tensor] = []
+        self.latest: dict[str, Any] = {}
+        self.clock, self.seconds = time.monotonic(), self.journal.seconds if self.journal else 0.0
+
+    def run(self) -> LatentModel:
+        """Step until done."""
+        self.progress.begin(self.experiment.name, self.total, self.step)
+        while self.step < self.total:
+            elbo = self._one_step()
+            self.step += 1
+            self._look(elbo)
+            last = self.step == self.total
+            if last or self.step % self.train.log_every == 0:
+                self._log()
+            if last or self.step % self.train.validate_every == 0:
+                self._validate()
+            if last or self.step % self.train.checkpoint_every == 0:
+                self._save()
+            self.progress.advance(self.step, self.latest)
+        return self.plain if self.average is None else cast(LatentModel, self.average.module)
+
+    def _one_step(self) -> Elbo:
+        self._seed(Stream.NOISE)
+        self.model.train()
+        if self.plain.likelihood.held_out and self.step % self.train.observe_every == 0:
+            # Not through the wrapper: nothing is differentiated, and the likelihood sums over processes itself.
+            with self.fabric.autocast():
+                self.plain.observe(_channels_last(self.held_out[self.step // self.train.observe_every]))
+        elbo: Elbo = self.model(_channels_last(self.batches[self.step]))
+        self.optimizer.zero_grad()
+        self.fabric.backward(elbo.loss)
+        if self.train.clip is not None:
+            self.fabric.clip_gradients(self.model, self.optimizer, max_norm=self.train.clip, error_if_nonfinite=False)
+        self.optimizer.step()
+        if self.average is not None:
+            self.average.update_parameters(self.plain)
+        return elbo
+
+    def _seed(self, stream: Stream) -> None:
+        torch.manual_seed(seed_for(self.experiment.seed, stream, self.step, self.fabric.global_rank))
+
+    def _look(self, elbo: Elbo) -> None:
+        values = _summary(elbo)
+        self.guard.watch(self.step, values[:2])
+        self.sums.append(values)
+
+    def _log(self) -> None:
+        mean = self._everywhere(torch.stack(self.sums).mean(0))
+        images = len(self.sums) * self.batches.batch
+        self.sums = []
+        now = time.monotonic()
+        elapsed, self.clock = now - self.clock, now
+        self.seconds += elapsed
+        self._check()
+        self._write("train", mean, {"images_per_second": images / elapsed})
+
+    @torch.no_grad()
+    def _validate(self) -> None:
+        self._seed(Stream.EVALUATION)
+        self.model.eval()
+        self._write("validation", self._everywhere(_summary(self.model(_channels_last(self.validation[0])))), {})
+        self.clock = time.monotonic()
+
+    def _write(self, split: str, mean: Tensor, more: dict[str, float]) -> None:
+        distortion, rate, sigma = mean.tolist()
+        if not math.isfinite(distortion + rate):
+            raise DivergedError(f"step {self.step}: the {split} nll is {distortion + rate}. {self._advice()}")
+        line: dict[str, Any] = {"step": self.step, "split": split, "nll": distortion + rate, "distortion": distortion}
+        line |= {"rate": rate, "sigma": None if math.isnan(sigma) else sigma, "seconds": round(self.seconds, 3), **more}
+        if self.journal is not None:
+            self.journal.write(line)
+            known = {
+                f"{split}/{key}": line[key] for key in ("nll", "distortion", "rate", "sigma") if line[key] is not None
+            }
+            self.fabric.log_dict(known, self.step)
+        if split == "train":
+            self.latest = line
+
+    def _everywhere(self, values: Tensor) -> Tensor:
+        reduced: Tensor = self.fabric.all_reduce(values, reduce_op="mean")  # type: ignore[assignment]
+        return reduced
+
+    def _check(self) -> None:
+        verdict = self.guard.verdict()
+        if verdict is not None:
+            step, names = verdict
+            tensors = not_finite(self.plain)
+            by_now = (
+                f"; not finite by now: {', '.join(tensors[:3])}{' ...' if len(tensors) > 3 else ''}" if tensors else ""
+            )
+            raise DivergedError(f"step {step}: {' and '.join(names)} is NaN or infinite{by_now}. {self._advice()}")
+
+    def _advice(self) -> str:
+        good = disk.latest_path(self.folder)
+        kept = f"The last good checkpoint is {good}" if good else "There is no checkpoint yet"
+        return f"{kept}; try a smaller --train.lr than {self.train.lr:g}, or --train.clip 100, with another --out"
+
+    def _save(self) -> None:
+        self._check()
+        if bad := not_finite(self.plain):  # a last gradient can be bad after a loss that was not
+            raise DivergedError(f"step {self.step}: {bad[0]} is NaN or infinite. {self._advice()}")
+        if self.fabric.is_global_zero:
+            optimizer, groups = disk.pack_optimizer(self.optimizer.state_dict())
+            tensors = disk.with_prefix("model", self.plain.state_dict()) | disk.with_prefix("optimizer", optimizer)
+            if self.average is not None:
+                tensors |= disk.with_prefix("average", self.average.state_dict())
+            disk.save_checkpoint(self.folder, disk.Checkpoint(self.step, tensors, groups))
+        self.fabric.barrier()
+        self.clock = time.monotonic()
+
+    def _resume(self, optimizer: Optimizer) -> int:
+        found = disk.latest_checkpoint(self.folder, self.progress.say, self.fabric.device)
+        if found is None:
+            return 0
+        self.plain.load_state_dict(disk.under_prefix("model", found.tensors))
+        optimizer.load_state_dict(
+            disk.unpack_optimizer(disk.under_prefix("optimizer", found.tensors), found.optimizer_groups)
+        )
+        _follow_strides(optimizer)
+        if self.average is not None:
+            self.average.load_state_dict(disk.under_prefix("average", found.tensors))
+        return found.step
+
+
+def _summary(elbo: Elbo) -> Tensor:
+    """Return (3,): distortion, rate and sigma; NaN where there is no sigma."""
+    distortion = elbo.distortion.detach().mean()
+    sigma = torch.full_like(distortion, torch.nan) if elbo.sigma is None else elbo.sigma.to(distortion.dtype)
+    return torch.stack([distortion, elbo.rate.detach().mean(), sigma])
+
+
+def _channels_last(images: Tensor) -> Tensor:
+    return images.contiguous(memory_format=torch.channels_last)
+
+
+def _follow_strides(optimizer: Optimizer) -> None:
+    """Lay loaded moments out in memory as their parameters are: the fused step walks both in memory order."""
+    for parameter, state in optimizer.state.items():
+        for name, value in state.items():
+            if value.shape == parameter.shape:
+                state[name] = torch.empty_like(parameter).copy_(value)
+
+
+def _averaged(model: LatentModel, decay: float) -> AveragedModel:
+    # Buffers, among them the running sigma, are copied from the trained model rather than averaged.
+    return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))

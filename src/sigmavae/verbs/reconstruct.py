@@ -1,0 +1,37 @@
+"""sigmavae reconstruct RUN"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import torch
+from tyro.conf import arg
+
+from sigmavae.data import to_unit
+from sigmavae.pictures import beside, write_grid
+from sigmavae.run import load_run
+from sigmavae.verbs.common import Noise, RunFolder, Split, demand_positive, parse
+
+
+def main(words: Sequence[str]) -> None:
+    """Parse and reconstruct."""
+    parse("reconstruct", reconstruct, words, "sigmavae reconstruct runs/mine --n 16")
+
+
+def reconstruct(
+    run: RunFolder,
+    n: Annotated[int, arg(help="how many images")] = 32,
+    split: Split = "test",
+    noise: Noise = False,
+    seed: Annotated[int, arg(help="of the latent codes")] = 0,
+    out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/reconstructions.png")] = None,
+) -> None:
+    """Write real images, each with its reconstruction to the right, as one picture."""
+    demand_positive("n", n)
+    _, model, splits = load_run(run)
+    torch.manual_seed(seed)
+    real = to_unit(torch.tensor(splits.split(split)[:n]))
+    picture = beside(real, model.reconstruct(real, noise))
+    print(f"wrote {write_grid(out or run / 'reconstructions.png', picture)}")
