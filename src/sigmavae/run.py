@@ -95,9 +95,11 @@ def build(experiment: Experiment, splits: Splits) -> LatentModel:
     """Return the experiment's model with its initial weights."""
     torch.manual_seed(seed_for(experiment.seed, Stream.INIT))
     try:
-        return ConvVAE(splits.shape, experiment.likelihood.build(), experiment.model.latent, experiment.model.width)
+        model = ConvVAE(splits.shape, experiment.likelihood.build(), experiment.model.latent, experiment.model.width)
     except ValueError as error:
         raise ConfigError(str(error)) from error
+    # The layout in memory is part of the last bits of a result, so every verb builds the same one.
+    return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 def load_run(folder: Path) -> tuple[Experiment, LatentModel, Splits]:

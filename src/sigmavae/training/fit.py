@@ -68,7 +68,7 @@ class _Fit:
         self.validation = Batches(splits.validation, min(VALIDATION_IMAGES, len(splits.validation)), 0, *share)
         self.total = self.train.steps or self.train.epochs * self.batches.per_epoch
 
-        self.plain = model.to(fabric.device).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.plain = model.to(fabric.device)
         optimizer = torch.optim.Adam(self.plain.parameters(), lr=self.train.lr, fused=True)
         self.average = _averaged(self.plain, self.train.ema) if self.train.ema else None
         self.step = self._resume(optimizer)
@@ -103,8 +103,8 @@ class _Fit:
         if self.plain.likelihood.held_out and self.step % self.train.observe_every == 0:
             # Not through the wrapper: nothing is differentiated, and the likelihood sums over processes itself.
             with self.fabric.autocast():
-                self.plain.observe(_channels_last(self.held_out[self.step // self.train.observe_every]))
-        elbo: Elbo = self.model(_channels_last(self.batches[self.step]))
+                self.plain.observe(self.held_out[self.step // self.train.observe_every])
+        elbo: Elbo = self.model(self.batches[self.step])
         self.optimizer.zero_grad()
         self.fabric.backward(elbo.loss)
         if self.train.clip is not None:
@@ -136,7 +136,7 @@ class _Fit:
     def _validate(self) -> None:
         self._seed(Stream.EVALUATION)
         self.model.eval()
-        self._write("validation", self._everywhere(_summary(self.model(_channels_last(self.validation[0])))), {})
+        self._write("validation", self._everywhere(_summary(self.model(self.validation[0]))), {})
         self.clock = time.monotonic()
 
     def _write(self, split: str, mean: Tensor, more: dict[str, float]) -> None:
@@ -205,10 +205,6 @@ def _summary(elbo: Elbo) -> Tensor:
     distortion = elbo.distortion.detach().mean()
     sigma = torch.full_like(distortion, torch.nan) if elbo.sigma is None else elbo.sigma.to(distortion.dtype)
     return torch.stack([distortion, elbo.rate.detach().mean(), sigma])
-
-
-def _channels_last(images: Tensor) -> Tensor:
-    return images.contiguous(memory_format=torch.channels_last)
 
 
 def _follow_strides(optimizer: Optimizer) -> None:

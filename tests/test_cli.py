@@ -1,0 +1,152 @@
+"""The program as a user meets it: help, errors without a traceback, and what each verb writes."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from sigmavae.cli import OVERVIEW, VERBS, main
+from sigmavae.recipes import names
+
+SMALL = ["--model.width", "4", "--model.latent", "4", "--train.steps", "4", "--train.batch", "16"]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cli") / "mine"
+    assert main(["train", "fashion-optimal", *SMALL, "--out", str(folder)]) == 0
+    return folder
+
+
+def test_the_overview_names_every_verb_and_imports_no_torch():
+    code = "import sys; from sigmavae.cli import main; main(['--help']); sys.exit('torch' in sys.modules)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == OVERVIEW
+    assert all(f"sigmavae {verb}" in shown for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_fits_a_screen_and_shows_an_example(verb: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as left:
+        main([verb, "--help"])
+    assert left.value.code == 0
+    shown = capsys.readouterr().out
+    assert len(shown.splitlines()) <= 40
+    assert f"Example: sigmavae {verb}" in shown
+
+
+def test_train_help_lists_every_recipe(capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        main(["train"])
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in names())
+
+
+def test_train_writes_a_run_and_says_so(trained: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["train", "fashion-optimal", *SMALL, "--out", str(trained)]) == 0
+    shown = capsys.readouterr()
+    assert "left alone" in shown.err
+    assert "fashion-optimal" in shown.out
+    assert str(trained) in shown.out
+    result = json.loads((trained / "result.json").read_text())
+    assert result["command"].startswith("sigmavae train fashion-optimal --model.width 4")
+    assert result["experiment"]["likelihood"]["name"] == "optimal-sigma"
+
+
+def test_evaluate_repeats_the_result(trained: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["evaluate", str(trained)]) == 0
+    written = json.loads((trained / "evaluation-test.json").read_text())
+    assert written["metrics"] == json.loads((trained / "result.json").read_text())["metrics"]
+    assert f"wrote {trained / 'evaluation-test.json'}" in capsys.readouterr().out
+
+
+def test_evaluate_another_split(trained: Path):
+    assert main(["evaluate", str(trained), "--split", "validation"]) == 0
+    assert json.loads((trained / "evaluation-validation.json").read_text())["images"] == 1000
+
+
+def test_sample_and_reconstruct_write_pictures(trained: Path, tmp_path: Path):
+    assert main(["sample", str(trained), "--n", "9", "--out", str(tmp_path / "s.png")]) == 0
+    assert main(["sample", str(trained), "--n", "9", "--noise", "--out", str(tmp_path / "n.png")]) == 0
+    assert main(["reconstruct", str(trained), "--n", "5", "--out", str(tmp_path / "r.png")]) == 0
+    for name in "snr":  # nine images, and five pairs, in rows of eight
+        with Image.open(tmp_path / f"{name}.png") as picture:
+            assert picture.size == (8 * 30 - 2, 2 * 30 - 2)
+    assert (tmp_path / "s.png").read_bytes() != (tmp_path / "n.png").read_bytes()
+
+
+def test_report_writes_a_page(trained: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["report", str(trained.parent), "--title", "Mine"]) == 0
+    page = trained.parent / "report.html"
+    assert "Mine" in page.read_text()
+    assert f"wrote {page}" in capsys.readouterr().out
+
+
+def test_demo_writes_three_runs_and_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    import dataclasses
+
+    from sigmavae import demo, recipes
+
+    def short(likelihood, seed):
+        made = recipes.demo(likelihood, seed)
+        return dataclasses.replace(made, train=dataclasses.replace(made.train, steps=20))
+
+    monkeypatch.setattr(demo, "demo_recipe", short)
+    assert main(["demo", "--out", str(tmp_path), "--seed", "1"]) == 0
+    assert sorted(p.parent.name for p in tmp_path.glob("*/result.json")) == ["beta", "gaussian", "optimal"]
+    page = (tmp_path / "index.html").read_text()
+    assert "https://" not in page.replace("http://www.w3.org", "")
+    assert str(tmp_path / "index.html") in capsys.readouterr().out.replace("\n", "")
+
+
+ERRORS = {
+    "no verb is called 'trian'": ["trian"],
+    "no recipe is called 'fashion-optimum': did you mean 'fashion-optimal'": ["train", "fashion-optimum"],
+    "train.batch=0: must be 1 or more": ["train", "fashion-optimal", "--train.batch", "0"],
+    "data.name='fashon': did you mean 'fashion'": ["train", "fashion-optimal", "--data.name", "fashon"],
+    "'gaussian' has no option 'beta'": ["train", "fashion-gaussian", "--likelihood.beta", "1"],
+    "is not a run folder": ["evaluate", "nowhere"],
+    "--n 0: must be 1 or more": ["sample", "nowhere", "--n", "0"],
+    "nowhere": ["report", "nowhere"],
+}
+
+
+@pytest.mark.parametrize("words", ERRORS)
+def test_errors_are_one_line_and_exit_with_two(words: str, tmp_path: Path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(ERRORS[words]) == 2
+    shown = capsys.readouterr()
+    assert words in shown.err
+    assert len(shown.err.splitlines()) == 1
+    assert shown.out == ""
+
+
+@pytest.mark.parametrize("words", [["--train.lr", "abc"], ["--train.lrr", "1"], ["--likelihood.source", "test"]])
+def test_errors_of_the_command_line_name_the_field(words: list[str], capsys):
+    with pytest.raises(SystemExit) as left:
+        main(["train", "fashion-optimal", *words])
+    assert left.value.code == 2
+    assert words[0] in capsys.readouterr().err
+
+
+def test_a_damaged_run_is_an_error_of_one_line(trained: Path, tmp_path: Path, capsys):
+    folder = tmp_path / "damaged"
+    shutil.copytree(trained, folder)
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:100])
+    assert main(["sample", str(folder)]) == 2
+    assert re.match(r"sigmavae: .*model\.safetensors cannot be used", capsys.readouterr().err)
+
+
+def test_no_words_at_all_shows_the_overview_and_fails(capsys):
+    assert main([]) == 2
+    assert capsys.readouterr().out == OVERVIEW
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert re.fullmatch(r"sigmavae \d+\.\d+\.\d+\n", capsys.readouterr().out)
