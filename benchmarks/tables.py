@@ -1,0 +1,89 @@
+"""Write the measured tables of the documentation from docs/results/*.json.
+
+    python benchmarks/tables.py
+
+A table stands between <!-- table NAME --> and <!-- end -->, so that no number in it is typed by hand.
+"""
+
+import json
+import math
+import re
+import statistics
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ("README.md", "docs/likelihoods.md")
+DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
+
+
+def likelihoods() -> str:
+    rows = _read("likelihoods")
+    lines = ["| recipe | nll, nats | kind | bits/dim | rate, nats | sigma |", "|---|---:|---|---:|---:|---:|"]
+    for row in rows:
+        metrics, name = row["metrics"], row["name"]
+        kind = "density" if name.removeprefix("fashion-") in DENSITIES else "mass"
+        sigma = f"{metrics['sigma']:.3f}" if "sigma" in metrics else ""
+        lines.append(
+            f"| `{name}` | {metrics['nll']:.1f} ± {metrics['nll_stderr']:.1f} | {kind} "
+            f"| {metrics['bits_per_dim']:.3f} | {metrics['rate']:.1f} | {sigma} |"
+        )
+    return "\n".join([*lines, "", _source(rows)])
+
+
+def demo() -> str:
+    rows = _read("demo")
+    lines = ["| decoder | nll, nats an image | bits/dim of 8-bit data | rate, nats | sigma | error (rmse) |"]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
+    plain = {"gaussian": "`gaussian` (mean squared error)", "beta": "`beta`, 0.1 by hand", "optimal": "`optimal-sigma`"}
+    for name, title in plain.items():
+        mine = [row["metrics"] for row in rows if row["name"] == name]
+        cells = [
+            _interval([m[key] for m in mine], digits)
+            for key, digits in (("nll", 1), ("bits_per_dim", 3), ("rate", 1), ("sigma", 3), ("rmse", 3))
+        ]
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    seeds = sorted({row["seed"] for row in rows})
+    note = (
+        f"Fashion-MNIST (9,000 images to train on, 2,000 to test), {rows[0]['steps']} steps, mean and standard "
+        f"deviation over seeds {', '.join(map(str, seeds))}; lower is better. "
+    )
+    return "\n".join([*lines, "", note + _source(rows, "python benchmarks/demo_seeds.py")])
+
+
+TABLES = {"likelihoods": likelihoods, "demo": demo}
+
+
+def rewritten(text: str) -> str:
+    """Return a document with every table in it written anew."""
+
+    def table(match: re.Match[str]) -> str:
+        return f"<!-- table {match[1]} -->\n{TABLES[match[1]]()}\n<!-- end -->"
+
+    return re.sub(r"<!-- table (\w+) -->.*?<!-- end -->", table, text, flags=re.DOTALL)
+
+
+def _interval(values: list[float], digits: int) -> str:
+    spread = statistics.stdev(values) if len(values) > 1 else math.nan
+    mean = f"{statistics.mean(values):.{digits}f}"
+    return mean if f"{spread:.{digits}f}" == f"{0:.{digits}f}" else f"{mean} ± {spread:.{digits}f}"
+
+
+def _read(name: str) -> list[dict[str, Any]]:
+    content: list[dict[str, Any]] = json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    return content
+
+
+def _source(rows: list[dict[str, Any]], command: str = "") -> str:
+    versions = rows[0]["versions"]
+    return (
+        f"`{command or rows[0]['command']}`; torch {versions['torch']}, Python {versions['python']}, "
+        f"sigmavae {versions['sigmavae']}, {rows[0]['device']}."
+    )
+
+
+if __name__ == "__main__":
+    for document in DOCUMENTS:
+        path = ROOT / document
+        path.write_text(rewritten(path.read_text(encoding="utf-8")), encoding="utf-8")
+        print(f"wrote {path}")
