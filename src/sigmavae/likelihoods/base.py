@@ -48,7 +48,7 @@ class Likelihood(nn.Module, ABC):
             self.door.shapes(x, h.shape[:1], torch.Size([channels, *h.shape[2:]]))
             self.door.values(x)
         with torch.autocast(h.device.type, enabled=False):
-            h = _full_precision(h)
+            h = full_precision(h)
             return self.condition(h, None if x is None else x.to(h.dtype))
 
     if TYPE_CHECKING:
@@ -74,5 +74,6 @@ class Likelihood(nn.Module, ABC):
         return channels
 
 
-def _full_precision(t: Tensor) -> Tensor:
+def full_precision(t: Tensor) -> Tensor:
+    """Return half precision as float32; float64 stays what it is."""
     return t if t.dtype == torch.float64 else t.float()

@@ -21,7 +21,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.base import Likelihood, full_precision
 from sigmavae.likelihoods.normal import Normal
 from sigmavae.likelihoods.optimal_sigma import SMALLEST_VARIANCE
 from sigmavae.likelihoods.running import RunningMean, sum_over_processes
@@ -67,7 +67,8 @@ class ImageSigma(Likelihood):
     @torch.no_grad()
     def observe(self, h: Tensor, x: Tensor) -> None:
         """Fit the hyperprior to data that is not trained on."""
-        self._fit(_log_optimum(self.door.support.squash(h.float()), x.float()))
+        loc = self.door.support.squash(full_precision(h))
+        self._fit(_log_optimum(loc, x.to(loc.dtype)))
 
     def price(self, log_sigma: Tensor, dimensions: int) -> Tensor:
         """Return D w + KL(q(ln s | x) || p(ln s)) in nats for each image's ln sigma*."""

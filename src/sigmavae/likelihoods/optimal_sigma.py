@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.base import Likelihood, full_precision
 from sigmavae.likelihoods.normal import Normal
 from sigmavae.likelihoods.running import RunningMean, sum_over_processes
 from sigmavae.likelihoods.support import SupportName
@@ -78,8 +78,8 @@ class OptimalSigma(Likelihood):
     @torch.no_grad()
     def observe(self, h: Tensor, x: Tensor) -> None:
         """Update the running sigma from data that is not trained on."""
-        loc = self.door.support.squash(h.float())
-        self.running.update(_mean_square(_square_sums(loc, x.float())).reshape(1))
+        loc = self.door.support.squash(full_precision(h))
+        self.running.update(_mean_square(_square_sums(loc, x.to(loc.dtype))).reshape(1))
 
     def _training_variance(self, loc: Tensor, x: Tensor) -> Tensor:
         if self.held_out:
