@@ -18,17 +18,15 @@ DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel",
 
 
 def likelihoods() -> str:
-    rows = _read("likelihoods")
+    rows = _read("likelihoods-10")
     lines = ["| recipe | nll, nats | kind | bits/dim | rate, nats | sigma |", "|---|---:|---|---:|---:|---:|"]
-    for row in rows:
-        metrics, name = row["metrics"], row["name"]
+    for name in dict.fromkeys(row["name"] for row in rows):
+        mine = [row["metrics"] for row in rows if row["name"] == name]
         kind = "density" if name.removeprefix("fashion-") in DENSITIES else "mass"
-        sigma = f"{metrics['sigma']:.3f}" if "sigma" in metrics else ""
-        lines.append(
-            f"| `{name}` | {metrics['nll']:.1f} ± {metrics['nll_stderr']:.1f} | {kind} "
-            f"| {metrics['bits_per_dim']:.3f} | {metrics['rate']:.1f} | {sigma} |"
-        )
-    return "\n".join([*lines, "", _source(rows)])
+        columns = (("nll", 1), ("bits_per_dim", 3), ("rate", 1), ("sigma", 3))
+        nll, bits, rate, sigma = (_interval([m[key] for m in mine if key in m], digits) for key, digits in columns)
+        lines.append(f"| `{name}` | {nll} | {kind} | {bits} | {rate} | {sigma} |")
+    return "\n".join([*lines, "", f"{_seeds(rows)} {_source(rows, 'python benchmarks/likelihoods.py')}"])
 
 
 def demo() -> str:
@@ -43,12 +41,8 @@ def demo() -> str:
             for key, digits in (("nll", 1), ("bits_per_dim", 3), ("rate", 1), ("sigma", 3), ("rmse", 3))
         ]
         lines.append(f"| {title} | {' | '.join(cells)} |")
-    seeds = sorted({row["seed"] for row in rows})
-    note = (
-        f"Fashion-MNIST (9,000 images to train on, 2,000 to test), {rows[0]['steps']} steps, mean and standard "
-        f"deviation over seeds {', '.join(map(str, seeds))}; lower is better. "
-    )
-    return "\n".join([*lines, "", note + _source(rows, "python benchmarks/demo_seeds.py")])
+    note = f"Fashion-MNIST (9,000 images to train on, 2,000 to test), {rows[0]['steps']} steps; lower is better."
+    return "\n".join([*lines, "", f"{note} {_seeds(rows)} {_source(rows, 'python benchmarks/demo_seeds.py')}"])
 
 
 TABLES = {"likelihoods": likelihoods, "demo": demo}
@@ -63,7 +57,14 @@ def rewritten(text: str) -> str:
     return re.sub(r"<!-- table (\w+) -->.*?<!-- end -->", table, text, flags=re.DOTALL)
 
 
+def _seeds(rows: list[dict[str, Any]]) -> str:
+    seeds = sorted({row["seed"] for row in rows})
+    return f"Mean and standard deviation over seeds {', '.join(map(str, seeds))}."
+
+
 def _interval(values: list[float], digits: int) -> str:
+    if not values:
+        return ""
     spread = statistics.stdev(values) if len(values) > 1 else math.nan
     mean = f"{statistics.mean(values):.{digits}f}"
     return mean if f"{spread:.{digits}f}" == f"{0:.{digits}f}" else f"{mean} ± {spread:.{digits}f}"
@@ -74,10 +75,10 @@ def _read(name: str) -> list[dict[str, Any]]:
     return content
 
 
-def _source(rows: list[dict[str, Any]], command: str = "") -> str:
+def _source(rows: list[dict[str, Any]], command: str) -> str:
     versions = rows[0]["versions"]
     return (
-        f"`{command or rows[0]['command']}`; torch {versions['torch']}, Python {versions['python']}, "
+        f"`{command}`; torch {versions['torch']}, Python {versions['python']}, "
         f"sigmavae {versions['sigmavae']}, {rows[0]['device']}."
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -40,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from sigmavae.errors import SigmaVAEError
     from sigmavae.report import ReportError
 
+    # Fabric's remarks about what it set up belong to a log file at most; its warnings stay.
+    logging.getLogger("lightning_fabric.utilities.rank_zero").setLevel(logging.WARNING)
     try:
         # Only the verb's own module is imported: help and errors do not wait for torch.
         importlib.import_module(f"sigmavae.verbs.{words[0]}").main(words[1:])

@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 import sigmavae
 from sigmavae.config import Experiment, differences, from_json, to_json
 from sigmavae.data import Splits, load, to_unit
+from sigmavae.devices import best_device
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.files import alone_in, write_atomically, write_json
 from sigmavae.metrics import bound
@@ -117,15 +118,14 @@ def load_run(folder: Path) -> tuple[Experiment, LatentModel, Splits]:
     except (SafetensorError, RuntimeError, OSError) as error:
         first = str(error).splitlines()[0]
         raise RunError(f"{weights} cannot be used ({first}): remove it and run the same train command") from error
-    return experiment, model.eval(), splits
+    return experiment, model.eval().to(best_device()), splits
 
 
 def write_pictures(model: LatentModel, splits: Splits, folder: Path, seed: int) -> list[Path]:
     """Write real test images, their reconstructions, and samples from the prior."""
     model.eval()
-    device = next(model.parameters()).device
     torch.manual_seed(seed_for(seed, Stream.PICTURES))
-    real = to_unit(torch.tensor(splits.test[:PICTURED], device=device))
+    real = to_unit(torch.tensor(splits.test[:PICTURED], device=model.device))
     return [
         write_grid(folder / "real.png", real),
         write_grid(folder / "reconstructions.png", model.reconstruct(real)),

@@ -40,11 +40,10 @@ def bound(model: LatentModel, images: Images, seed: int) -> Iterator[tuple[str, 
     rmse           root mean squared error of a reconstructed value
     """
     model.eval()
-    device = next(model.parameters()).device
     columns = _Columns()
     for index, start in enumerate(range(0, len(images), BATCH)):
         torch.manual_seed(seed_for(seed, Stream.EVALUATION, index))
-        x = to_unit(torch.tensor(images[start : start + BATCH], device=device))
+        x = to_unit(torch.tensor(images[start : start + BATCH], device=model.device))
         _measure(model, x, columns)
     dimensions = math.prod(images.shape[1:])
     distortion, rate = torch.cat(columns.distortion), torch.cat(columns.rate)

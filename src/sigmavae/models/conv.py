@@ -67,7 +67,7 @@ class ConvVAE(LatentModel):
 
     def generate(self, n: int) -> Tensor:
         """Return decoder features of n samples from the prior."""
-        return self.decode(torch.randn(n, self.latent, device=self.mean.weight.device))
+        return self.decode(torch.randn(n, self.latent, device=self.device))
 
 
 def _check(shape: Sequence[int]) -> tuple[int, int, int]:

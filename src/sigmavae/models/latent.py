@@ -40,6 +40,11 @@ class LatentModel(nn.Module, ABC):
         self.shape = shape
         self.likelihood = likelihood
 
+    @property
+    def device(self) -> torch.device:
+        """Where its parameters are."""
+        return next(self.parameters()).device
+
     @abstractmethod
     def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return decoder features at one posterior sample, and the rate (B,) of the latent variables."""

@@ -18,6 +18,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from sigmavae.config import Experiment
 from sigmavae.data import Batches, Splits
+from sigmavae.devices import repeatable
 from sigmavae.errors import DivergedError
 from sigmavae.models import Elbo, LatentModel
 from sigmavae.seeds import Stream, seed_for
@@ -36,7 +37,8 @@ def fit(
 
     Returns the model to evaluate: the trained one, or the average of its weights if the experiment asks for that.
     """
-    return _Fit(experiment, model, splits, folder, fabric, progress).run()
+    with repeatable():
+        return _Fit(experiment, model, splits, folder, fabric, progress).run()
 
 
 def make_fabric(experiment: Experiment, folder: Path) -> Fabric:

@@ -32,6 +32,6 @@ def reconstruct(
     demand_positive("n", n)
     _, model, splits = load_run(run)
     torch.manual_seed(seed)
-    real = to_unit(torch.tensor(splits.split(split)[:n]))
+    real = to_unit(torch.tensor(splits.split(split)[:n], device=model.device))
     picture = beside(real, model.reconstruct(real, noise))
     print(f"wrote {write_grid(out or run / 'reconstructions.png', picture)}")

@@ -1,0 +1,35 @@
+"""Where a model computes, and that computing twice gives the same bits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+
+def best_device() -> torch.device:
+    """Return the machine's accelerator, or the CPU where there is none."""
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    return torch.device("cpu") if accelerator is None else accelerator
+
+
+@contextmanager
+def repeatable() -> Iterator[None]:
+    """Let a GPU use only algorithms whose sums do not depend on the order in which its threads arrive.
+
+    Without this two runs of the same training on CUDA differ in their last bits after a few steps, and a resumed run
+    differs from an uninterrupted one.
+    """
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # what cuBLAS needs for it; read when it starts
+    memory: Any = torch.utils.deterministic
+    before = torch.are_deterministic_algorithms_enabled(), memory.fill_uninitialized_memory
+    torch.use_deterministic_algorithms(True)
+    memory.fill_uninitialized_memory = False  # we read no memory that was not written
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0])
+        memory.fill_uninitialized_memory = before[1]
