@@ -2,6 +2,8 @@
 
 import importlib.util
 import re
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,14 @@ def test_the_snippet_trains_a_network_of_ones_own(name: str):
         optimiser.step()
         losses.append(float(scope["loss"].detach()))
     assert losses[-1] < losses[0]
+
+
+def test_the_example_trains(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(sys, "argv", ["own_vae.py", "--likelihood", "optimal-sigma", "--steps", "101"])
+    runpy.run_path(str(ROOT / "examples" / "own_vae.py"), run_name="__main__")
+    *curve, sampled = capsys.readouterr().out.splitlines()
+    assert float(re.search(r"(\S+) nats", curve[-1])[1]) < 0  # it begins above 700: sigma is near 0.4 then
+    assert sampled == "sampled images of shape (4, 1, 28, 28)"
 
 
 def test_every_likelihood_is_in_the_table():
