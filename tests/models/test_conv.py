@@ -64,6 +64,20 @@ def test_a_shape_it_cannot_take_is_named(shape):
         model(shape)
 
 
+def test_the_bound_is_two_parts():
+    elbo = model((1, 8, 8), width=4)(torch.rand(2, 1, 8, 8))
+    distortion, rate = elbo
+    assert distortion is elbo.distortion
+    assert rate is elbo.rate
+    torch.testing.assert_close(elbo.bound, -(distortion + rate))
+
+
+def test_it_computes_in_double_precision():
+    net = model((1, 8, 8), width=4).double()
+    assert net(torch.rand(2, 1, 8, 8, dtype=torch.float64)).bound.dtype == torch.float64
+    assert net.sample(2).dtype == torch.float64
+
+
 @over(CASES)
 def test_every_likelihood_plugs_in(case: Case):
     torch.manual_seed(0)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from sigmavae.likelihoods import Likelihood
+from sigmavae.likelihoods import Likelihood, full_precision
 from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
 from sigmavae.models.latent import LatentModel
 
@@ -50,10 +50,10 @@ class ConvVAE(LatentModel):
         )
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the mean and log-variance of q(z | x), (B, latent) each, in float32."""
+        """Return the mean and log-variance of q(z | x), (B, latent) each, in full precision."""
         features = self.encoder(x)
         # The rate is a difference of large terms: half precision from autocast ends here.
-        return self.mean(features).float(), self.log_variance(features).float()
+        return full_precision(self.mean(features)), full_precision(self.log_variance(features))
 
     def decode(self, z: Tensor) -> Tensor:
         """Return decoder features for latent codes (B, latent)."""
@@ -67,7 +67,7 @@ class ConvVAE(LatentModel):
 
     def generate(self, n: int) -> Tensor:
         """Return decoder features of n samples from the prior."""
-        return self.decode(torch.randn(n, self.latent, device=self.device))
+        return self.decode(torch.randn(n, self.latent, device=self.device, dtype=self.mean.weight.dtype))
 
 
 def _check(shape: Sequence[int]) -> tuple[int, int, int]:

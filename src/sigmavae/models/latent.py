@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +13,12 @@ from torch import Tensor, nn
 from sigmavae.likelihoods import Likelihood
 
 
-class Elbo(NamedTuple):
-    """The evidence lower bound of each item in nats, in two parts: ln p(x) >= -(distortion + rate)."""
+@dataclass
+class Elbo:
+    """The evidence lower bound of each item in nats, in two parts: ln p(x) >= -(distortion + rate).
+
+    `distortion, rate = model(x)` takes it apart.
+    """
 
     distortion: Tensor
     """-ln p(x | z), (B,): nats to describe x once z is known."""
@@ -20,6 +26,11 @@ class Elbo(NamedTuple):
     """KL(q(z | x) || p(z)), (B,): nats to describe z; with what the likelihood's own latent variables cost."""
     sigma: Tensor | None = None
     """The root mean square of the decoder's scale, where it has one; a constant to autograd."""
+
+    def __iter__(self) -> Iterator[Tensor]:
+        """Yield distortion and rate."""
+        yield self.distortion
+        yield self.rate
 
     @property
     def bound(self) -> Tensor:
