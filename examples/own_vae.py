@@ -32,8 +32,8 @@ class MyVAE(nn.Module):
         mean, log_variance = self.encoder(x).chunk(2, dim=1)
         z = mean + torch.exp(log_variance / 2) * torch.randn_like(mean)
         kl = 0.5 * (mean**2 + log_variance.exp() - 1 - log_variance).sum(1)
-        h = self.decoder(z)
-        return (-self.likelihood(h, x).log_prob(x) + kl).mean()
+        p = self.likelihood(self.decoder(z), x)
+        return (-p.log_prob(x) + kl + p.rate).mean()  # p.rate is zero but for image-sigma, which pays for its sigma
 
     @torch.no_grad()
     def sample(self, n: int) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 import sigmavae
 from sigmavae.likelihoods import CATALOGUE, Conditional, Likelihood
+from sigmavae.likelihoods.normal import Normal
 
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("beta", {"beta": 0.01}),
@@ -49,6 +50,11 @@ class Case:
         x = torch.randint(0, 256, (batch, *event), generator=generator) / 255.0
         return likelihood, h.to(dtype), x.to(dtype)
 
+    def conditional(self) -> Conditional:
+        """Return some distribution of the likelihood's."""
+        likelihood, h, x = self.given()
+        return likelihood(h, x)
+
     def __str__(self) -> str:
         return "-".join([self.name, *(f"{k}={v}" for k, v in self.options.items())])
 
@@ -56,6 +62,7 @@ class Case:
 CASES = [Case(name) for name in CATALOGUE] + [Case(name, options) for name, options in VARIANTS]
 DISCRETE = [case for case in CASES if case.make().discrete]
 CONTINUOUS = [case for case in CASES if not case.make().discrete]
+GAUSSIAN = [case for case in CONTINUOUS if isinstance(case.conditional(), Normal)]
 REAL = [Case(case.name, {**case.options, "support": "real"}) for case in CONTINUOUS]
 
 

@@ -32,6 +32,16 @@ def test_traces_into_one_graph(case: Case):
     agrees(case, "aot_eager")
 
 
+@over(CASES)
+def test_traces_with_sizes_left_open(case: Case):
+    torch._dynamo.reset()
+    likelihood, h, x = case.given(dtype=torch.float32)
+    compiled = torch.compile(step, fullgraph=True, dynamic=True, backend="eager")
+    for size in (4, 3):
+        have, want = compiled(likelihood.eval(), h[:size], x[:size]), step(likelihood, h[:size], x[:size])
+        torch.testing.assert_close(have[0], want[0])
+
+
 @pytest.mark.parametrize("name", ["optimal-sigma", "logistic-mixture"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_compiles(name: str):

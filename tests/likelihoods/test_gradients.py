@@ -30,6 +30,13 @@ def test_gradcheck(case: Case, score: str):
     assert torch.autograd.gradcheck(score_of, (h.requires_grad_(),))
 
 
+def test_gradcheck_of_bernoulli_masses_where_the_logit_is_zero():
+    likelihood, h, x = Case("bernoulli").given(event=(2, 2), batch=2)
+    likelihood(h, x)
+    h = torch.zeros_like(h).requires_grad_()
+    assert torch.autograd.gradcheck(lambda h: likelihood(h, x).bin_log_prob(x), (h,), eps=1e-8, atol=1e-4)
+
+
 @over([case for case in CASES if list(case.make().parameters())])
 def test_gradcheck_of_parameters(case: Case):
     likelihood, h, x = case.given(event=(2, 2), batch=2)

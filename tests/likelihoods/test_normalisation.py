@@ -87,7 +87,6 @@ def test_density_integrates_to_one(case: Case):
 @over(CONTINUOUS)
 def test_bins_are_integrals_of_the_density(case: Case):
     p = single(case, 0.7)
-    p.door.passed = True
     nodes, weights = np.polynomial.legendre.leggauss(12)
     for k in (3, 100, 250):
         inside = torch.tensor((k + nodes / 2) / 255, dtype=torch.float64).reshape(-1, 1, 1).expand(-1, 6, 1)
@@ -108,7 +107,6 @@ def test_cdf_is_the_sum_of_the_masses_or_the_integral_of_the_density(case: Case)
         want = p.log_prob(values).exp().cumsum(0).unsqueeze(-1)
         torch.testing.assert_close(cdf, want, atol=1e-9, rtol=0)
     else:
-        p.door.passed = True
         step = 1e-5
         middle = values[1:-1]
         slope = (p.cdf(middle + step) - p.cdf(middle - step)) / (2 * step)
@@ -118,7 +116,6 @@ def test_cdf_is_the_sum_of_the_masses_or_the_integral_of_the_density(case: Case)
 @over(DISCRETE)
 def test_discrete_cdf_ends(case: Case):
     p = single(case, 1.0)
-    p.door.passed = True
     ones, below = torch.ones(6, 1, dtype=torch.float64), torch.full((6, 1), -0.01, dtype=torch.float64)
     torch.testing.assert_close(p.cdf(ones), ones)
     torch.testing.assert_close(p.cdf(below), 0 * ones)

@@ -28,7 +28,7 @@ class Likelihood(nn.Module, ABC):
 
     def __init__(self, support: Support) -> None:
         super().__init__()
-        self.door = Door(support)
+        self.door = Door(support, self.discrete)
 
     @abstractmethod
     def features(self, channels: int) -> int:
@@ -38,15 +38,22 @@ class Likelihood(nn.Module, ABC):
     def condition(self, h: Tensor, x: Tensor | None) -> Conditional:
         """Return p(x | h) for full-precision features; only analytic scales read x."""
 
+    @torch.no_grad()
     def observe(self, h: Tensor, x: Tensor) -> None:
-        """Learn from data that is not trained on; only analytic scales have anything to learn."""
+        """Learn the scale from data that is not trained on; only analytic scales have anything to learn."""
+        self.door.batch(x, h, self.channels(h))
+        with torch.autocast(h.device.type, enabled=False):
+            h = full_precision(h)
+            self.learn(h, x.to(h.dtype))
+
+    def learn(self, h: Tensor, x: Tensor) -> None:
+        """Learn the scale from full-precision features and data."""
 
     def forward(self, h: Tensor, x: Tensor | None = None) -> Conditional:
         """Return the distribution over data that the decoder features h describe."""
         channels = self.channels(h)
         if x is not None:
-            self.door.shapes(x, h.shape[:1], torch.Size([channels, *h.shape[2:]]))
-            self.door.values(x)
+            self.door.batch(x, h, channels)
         with torch.autocast(h.device.type, enabled=False):
             h = full_precision(h)
             return self.condition(h, None if x is None else x.to(h.dtype))
@@ -65,8 +72,8 @@ class Likelihood(nn.Module, ABC):
         # features() is affine in the number of channels, so two values give its inverse.
         base = self.features(0)
         each = self.features(1) - base
-        channels, rest = divmod(h.shape[1] - base, each)
-        if rest or channels < 1:
+        channels = (h.shape[1] - base) // each
+        if base + channels * each != h.shape[1] or channels < 1:
             raise ValueError(
                 f"h has {h.shape[1]} channels, which {type(self).__name__} cannot use: for C data channels it needs "
                 f"features(C), that is {self.features(1)} for 1 and {self.features(3)} for 3"

@@ -26,7 +26,7 @@ class Coin(Conditional):
     """A probability of 1 for each element."""
 
     def __init__(self, logits: Tensor, door: Door) -> None:
-        super().__init__(logits.shape[0], logits.shape[1:], door)
+        super().__init__(logits, logits.shape[1:], door)
         self.logits = logits
 
     @property
@@ -38,7 +38,7 @@ class Coin(Conditional):
         """Draw zeros and ones."""
         return torch.bernoulli(self.mean.expand(self._extended_shape(lead)))
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) of the binary variable."""
         inside = torch.sigmoid(-self.logits).expand_as(value)
         return torch.where(value >= 1, 1.0, torch.where(value < 0, 0.0, inside))
@@ -51,9 +51,10 @@ class Coin(Conditional):
         # By symmetry take the larger end as reference: the series is then sum_j e^(-|l| j / 255), j = 0..255.
         size = self.logits.abs().clamp(min=1e-6)
         log_series = log1mexp(size * (LEVELS / TOP)) - log1mexp(size / TOP)
-        flat = self.logits.abs() < 1e-6
-        log_series = torch.where(flat, math.log(LEVELS), log_series)
-        exponent = self.logits * (level(x) / TOP) - self.logits.clamp(min=0)
+        # Where the series is flat, its first order: the mean of j / 255 is a half.
+        log_series = torch.where(self.logits.abs() < 1e-6, math.log(LEVELS) - self.logits.abs() / 2, log_series)
+        # max(l, 0) as (l + |l|) / 2, whose derivative at zero is the mean of both sides.
+        exponent = self.logits * (level(x) / TOP - 0.5) - self.logits.abs() / 2
         return exponent - log_series
 
 

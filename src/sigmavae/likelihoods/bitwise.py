@@ -24,7 +24,7 @@ class Bits(Conditional):
     """Eight independent bits for each element; logits are (B, 8, C, *S), the lowest bit first."""
 
     def __init__(self, logits: Tensor, door: Door) -> None:
-        super().__init__(logits.shape[0], logits.shape[2:], door)
+        super().__init__(logits, logits.shape[2:], door)
         self.logits = logits
 
     @property
@@ -38,7 +38,7 @@ class Bits(Conditional):
         drawn = torch.bernoulli(torch.sigmoid(self.logits).expand(shape))
         return self._value(drawn)
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x): the chance that X first differs from k at a bit that is 1 in k, or never differs."""
         k = level_below(value)
         bits = self._bits(k.clamp(min=0))
@@ -60,8 +60,10 @@ class Bits(Conditional):
         return self._log_terms(x)
 
     def _value(self, bits: Tensor) -> Tensor:
+        # A sum and no matrix product: that would be rounded to half precision under autocast.
+        dim = -len(self.event_shape) - 1
         worth = torch.exp2(torch.arange(BITS, dtype=bits.dtype, device=bits.device)) / TOP
-        return torch.movedim(bits, -len(self.event_shape) - 1, -1) @ worth
+        return (bits * worth.reshape(-1, *[1] * len(self.event_shape))).sum(dim)
 
     @staticmethod
     def _bits(k: Tensor) -> list[Tensor]:

@@ -20,21 +20,22 @@ class Categories(Conditional):
     """A free probability for each of the 256 values of each element; logits are (B, 256, C, *S)."""
 
     def __init__(self, logits: Tensor, door: Door) -> None:
-        super().__init__(logits.shape[0], logits.shape[2:], door)
+        super().__init__(logits, logits.shape[2:], door)
         self.log_masses = F.log_softmax(logits, dim=1)
 
     @property
     def mean(self) -> Tensor:
         """The expected value."""
         values = torch.arange(LEVELS, dtype=self.log_masses.dtype, device=self.log_masses.device) / TOP
-        return torch.movedim(self.log_masses.exp(), 1, -1) @ values
+        # A sum and no matrix product: that would be rounded to half precision under autocast.
+        return (self.log_masses.exp() * values.reshape(-1, *[1] * len(self.event_shape))).sum(1)
 
     def _draw(self, lead: torch.Size) -> Tensor:
         """Draw 8-bit values over 255."""
         drawn = draw_categories(self.log_masses.expand(lead + self.log_masses.shape), len(lead) + 1)
         return drawn.to(self.log_masses.dtype) / TOP
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
         k = level_below(value)
         cumulative = self.log_masses.exp().cumsum(1)

@@ -27,21 +27,19 @@ class Conditional(Distribution, ABC):
     scale: Tensor | None = None
     """The scale of location-scale families, broadcastable to the event; None where there is no such thing."""
 
-    def __init__(self, batch: int, event: torch.Size, door: Door, rate: Tensor | None = None) -> None:
-        super().__init__(torch.Size([batch]), event, validate_args=False)
-        self.door = door
-        self._rate = rate
+    rate: Tensor
+    """Nats paid for latent variables of the decoder itself, (B,): zero but for `image-sigma`."""
 
-    @property
-    def rate(self) -> Tensor:
-        """Nats paid for latent variables of the decoder itself, (B,): zero but for `image-sigma`."""
-        return self.mean.new_zeros(self.batch_shape) if self._rate is None else self._rate
+    def __init__(self, parameters: Tensor, event: torch.Size, door: Door, rate: Tensor | None = None) -> None:
+        batch = parameters.shape[:1]
+        super().__init__(batch, event, validate_args=False)
+        self.door = door
+        self.rate = parameters.new_zeros(batch) if rate is None else rate
 
     @property
     def support(self) -> constraints.Constraint:
-        """Where the data may lie: the unit interval or the real line, an event as a whole."""
-        unit = self.door.support.high == 1.0
-        inner = constraints.unit_interval if unit else constraints.real
+        """Where samples may lie: the unit interval for masses, the real line for densities, an event as a whole."""
+        inner = constraints.unit_interval if self.door.discrete else constraints.real
         return constraints.independent(inner, len(self.event_shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -57,13 +55,18 @@ class Conditional(Distribution, ABC):
         with torch.no_grad():
             return self._draw(torch.Size(sample_shape))
 
+    def cdf(self, value: Tensor) -> Tensor:
+        """Return P(X <= x) for every element of (*sample, B, C, *S)."""
+        self.door.shapes(value, self.batch_shape, self.event_shape)
+        return self._cdf(_lift(value))
+
     @property
     @abstractmethod
     def mean(self) -> Tensor:
         """The expected data, (B, C, *S)."""
 
     @abstractmethod
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
 
     @abstractmethod
@@ -80,10 +83,14 @@ class Conditional(Distribution, ABC):
 
     def _enter(self, value: Tensor) -> Tensor:
         self.door.shapes(value, self.batch_shape, self.event_shape)
-        self.door.values(value)
-        # Half-precision data is lifted to the float32 that the parameters are in; doubles stay doubles.
-        return value if value.dtype == torch.float64 else value.float()
+        self.door.values(value, drawn=not self.door.discrete)
+        return _lift(value)
 
     def _sum(self, terms: Tensor, value: Tensor) -> Tensor:
         leading = value.dim() - len(self.event_shape)
         return terms.flatten(leading).sum(-1) if terms.dim() > leading else terms
+
+
+def _lift(value: Tensor) -> Tensor:
+    # Half-precision data is lifted to the float32 that the parameters are in; doubles stay doubles.
+    return value if value.dtype == torch.float64 else value.float()

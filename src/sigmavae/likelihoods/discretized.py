@@ -23,7 +23,7 @@ class Discretized(Conditional):
     """The distribution of a continuous variable after rounding to the nearest of the 256 values."""
 
     def __init__(self, continuous: Normal | Logistic) -> None:
-        super().__init__(continuous.loc.shape[0], continuous.loc.shape[1:], continuous.door)
+        super().__init__(continuous.loc, continuous.loc.shape[1:], continuous.door)
         self.continuous = continuous
         self.scale = continuous.scale
 
@@ -36,10 +36,10 @@ class Discretized(Conditional):
         """Draw samples that are 8-bit values over 255."""
         return level(self.continuous.sample(lead)) / TOP
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element: a step at each 8-bit value."""
         k = level_below(value)
-        inside = self.continuous.cdf((k + 0.5) / TOP)
+        inside = self.continuous._cdf((k + 0.5) / TOP)
         return torch.where(k >= TOP, 1.0, torch.where(k < 0, 0.0, inside))
 
     def _log_terms(self, x: Tensor) -> Tensor:

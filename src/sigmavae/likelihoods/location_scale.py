@@ -20,7 +20,7 @@ class LocationScale(Conditional):
     scale: Tensor
 
     def __init__(self, loc: Tensor, scale: Tensor, door: Door, rate: Tensor | None = None) -> None:
-        super().__init__(loc.shape[0], loc.shape[1:], door, rate)
+        super().__init__(loc, loc.shape[1:], door, rate)
         self.loc = loc
         self.scale = scale
 
@@ -29,7 +29,7 @@ class LocationScale(Conditional):
         """The location, which symmetry makes the mean."""
         return self.loc
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
         return torch.exp(self.standard_log_cdf(self.standardise(value)))
 

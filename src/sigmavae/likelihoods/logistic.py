@@ -45,4 +45,5 @@ class Logistic(LocationScale):
 
     def clipped_mean(self) -> Tensor:
         """Return the mean after clipping to [0, 1], from the antiderivative softplus of sigmoid."""
-        return self.scale * (F.softplus(self.loc / self.scale) - F.softplus((self.loc - 1) / self.scale))
+        mean = self.scale * (F.softplus(self.loc / self.scale) - F.softplus((self.loc - 1) / self.scale))
+        return mean.clamp(0, 1)  # of rounding errors

@@ -21,7 +21,7 @@ from sigmavae.likelihoods.conditional import Conditional
 from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.draw import draw_categories
 from sigmavae.likelihoods.logistic import Logistic
-from sigmavae.likelihoods.soft_clip import Bounds
+from sigmavae.likelihoods.soft_clip import Bounds, check_bounds
 from sigmavae.likelihoods.support import UNIT
 
 
@@ -29,8 +29,8 @@ class MixtureOfLogistics(Conditional):
     """K discretised logistics a pixel, their weights shared by the channels."""
 
     def __init__(self, log_weights: Tensor, components: Logistic, door: Door) -> None:
-        batch, _, *event = components.loc.shape  # components: (B, K, C, *S); log_weights: (B, K, *S)
-        super().__init__(batch, torch.Size(event), door)
+        # components: (B, K, C, *S); log_weights: (B, K, *S)
+        super().__init__(log_weights, components.loc.shape[2:], door)
         self.log_weights = log_weights
         self.components = components
 
@@ -47,11 +47,11 @@ class MixtureOfLogistics(Conditional):
         index = index.expand(*every.shape[: len(lead) + 1], 1, *every.shape[len(lead) + 2 :])
         return level(every.gather(len(lead) + 1, index).squeeze(len(lead) + 1)) / TOP
 
-    def cdf(self, value: Tensor) -> Tensor:
+    def _cdf(self, value: Tensor) -> Tensor:
         """Return each channel's marginal P(X <= x)."""
         k = level_below(value)
         edge = self._beside_components((k + 0.5) / TOP)
-        inside = (self.log_weights.exp().unsqueeze(2) * self.components.cdf(edge)).sum(-self._depth)
+        inside = (self.log_weights.exp().unsqueeze(2) * self.components._cdf(edge)).sum(-self._depth)
         return torch.where(k >= TOP, 1.0, torch.where(k < 0, 0.0, inside))
 
     def _log_terms(self, x: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class LogisticMixture(Likelihood):
         if components < 1:
             raise ValueError(f"components={components}: a mixture has at least one")
         self.components = components
-        self.bounds = bounds
+        self.bounds = check_bounds("bounds", bounds)
 
     def features(self, channels: int) -> int:
         """Return K (1 + 2 C) features: weights, then means, then log-scales."""

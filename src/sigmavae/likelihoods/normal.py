@@ -41,7 +41,8 @@ class Normal(LocationScale):
     def clipped_mean(self) -> Tensor:
         """Return the mean after clipping to [0, 1], from the antiderivative z Phi(z) + phi(z) of Phi."""
         a, b = self.loc / self.scale, (self.loc - 1) / self.scale
-        return self.scale * (self._antiderivative(a) - self._antiderivative(b))
+        mean = self.scale * (self._antiderivative(a) - self._antiderivative(b))
+        return mean.clamp(0, 1)  # of rounding errors
 
     def _antiderivative(self, z: Tensor) -> Tensor:
         cdf: Tensor = torch.special.ndtr(z)

@@ -13,9 +13,9 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood, full_precision
+from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.normal import Normal
-from sigmavae.likelihoods.running import RunningMean, sum_over_processes
+from sigmavae.likelihoods.running import RunningMean, process_rank, sum_over_processes
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
 
@@ -34,7 +34,8 @@ class OptimalSigma(Likelihood):
     training data is smaller than on unseen data; until the first such call the batch's own sigma stands in.
 
     sigma is a constant to autograd. At the shared optimum the gradient of the mean is the same with or without the
-    path through sigma, since the derivative of the loss with respect to sigma is zero there (envelope theorem).
+    path through sigma, since the derivative of the loss with respect to sigma is zero there (envelope theorem). With
+    `split` or held-out data sigma is no optimum of the batch that it scores, and is held constant by choice.
     """
 
     discrete: ClassVar[bool] = False
@@ -75,11 +76,9 @@ class OptimalSigma(Likelihood):
             variance = self.running.value[0].to(h.dtype)
         return Normal(loc, variance.clamp(min=SMALLEST_VARIANCE).sqrt(), self.door)
 
-    @torch.no_grad()
-    def observe(self, h: Tensor, x: Tensor) -> None:
-        """Update the running sigma from data that is not trained on."""
-        loc = self.door.support.squash(full_precision(h))
-        self.running.update(_mean_square(_square_sums(loc, x.to(loc.dtype))).reshape(1))
+    def learn(self, h: Tensor, x: Tensor) -> None:
+        """Update the running sigma."""
+        self.running.update(_mean_square(_square_sums(self.door.support.squash(h), x)).reshape(1))
 
     def _training_variance(self, loc: Tensor, x: Tensor) -> Tensor:
         if self.held_out:
@@ -92,11 +91,10 @@ class OptimalSigma(Likelihood):
         return self._split_variance(loc, x)
 
     def _split_variance(self, loc: Tensor, x: Tensor) -> Tensor:
-        odd = torch.arange(x.shape[0], device=x.device) % 2 == 1
-        per_item = _per_item(loc, x)
-        totals = sum_over_processes(
-            torch.stack([per_item[~odd].sum(0), per_item[odd].sum(0)])  # rows: even, odd; columns: squares, count
-        )
+        # An item's place in the whole batch decides, so that it does not matter over how many processes that is spread.
+        odd = (torch.arange(x.shape[0], device=x.device) + process_rank() * x.shape[0]) % 2 == 1
+        side = torch.stack([~odd, odd]).to(x.dtype)  # rows: even, odd
+        totals = sum_over_processes(side @ _per_item(loc, x))  # columns: squares, count
         self.running.update(_mean_square(totals.sum(0)).reshape(1))
         # A half without items (a batch of one) leaves the other half to score itself.
         halves = torch.where(totals[:, 1:] > 0, totals, totals.flip(0))
@@ -107,7 +105,7 @@ class OptimalSigma(Likelihood):
 def _per_item(loc: Tensor, x: Tensor) -> Tensor:
     """Return (B, 2): each item's sum of squared errors and its number of elements."""
     squares = (x - loc).square().flatten(1).sum(1)
-    return torch.stack([squares, torch.full_like(squares, x[0].numel())], dim=1)
+    return torch.stack([squares, torch.full_like(squares, x.shape[1:].numel())], dim=1)
 
 
 def _square_sums(loc: Tensor, x: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.normal import Normal
-from sigmavae.likelihoods.soft_clip import Bounds, soft_clip
+from sigmavae.likelihoods.soft_clip import Bounds, check_bounds, soft_clip
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
 
@@ -21,7 +21,7 @@ class PixelSigma(Likelihood):
 
     def __init__(self, bounds: Bounds = (-6.0, 2.0), support: SupportName = "unit") -> None:
         super().__init__(_support(support))
-        self.bounds = bounds
+        self.bounds = check_bounds("bounds", bounds)
 
     def features(self, channels: int) -> int:
         """Return two features a channel: all means, then all log-sigmas."""
@@ -48,7 +48,7 @@ class BlockSigma(Likelihood):
         if block < 1:
             raise ValueError(f"block={block}: a block's side is at least one pixel")
         self.block = block
-        self.bounds = bounds
+        self.bounds = check_bounds("bounds", bounds)
 
     def features(self, channels: int) -> int:
         """Return one feature a channel and one more: all means, then one map of log-sigma."""

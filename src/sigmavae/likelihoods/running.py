@@ -14,6 +14,11 @@ def sum_over_processes(totals: Tensor) -> Tensor:
     return totals
 
 
+def process_rank() -> int:
+    """Return this process's number in the default group; 0 without one."""
+    return distributed.get_rank() if distributed.is_available() and distributed.is_initialized() else 0
+
+
 class RunningMean(nn.Module):
     """A mean over updates that weighs the first 1 / (1 - decay) of them equally and later ones exponentially.
 

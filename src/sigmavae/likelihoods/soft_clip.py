@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 from torch.nn import functional as F
 
 Bounds = tuple[float, float]
+
+
+def check_bounds(name: str, bounds: Bounds) -> Bounds:
+    """Return bounds that are finite and in order, or raise ValueError."""
+    low, high = bounds
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"{name}={bounds}: must be two finite numbers, the lower one first")
+    return low, high
 
 
 def soft_clip(value: Tensor, bounds: Bounds) -> Tensor:

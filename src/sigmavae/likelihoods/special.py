@@ -64,15 +64,10 @@ def _log_beta_half(a: Tensor) -> Tensor:
 
 
 def _beta_fraction(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
-    """Return the continued fraction of I_x(a, b) by the Lentz recurrence with a fixed number of terms."""
-    c = torch.ones_like(x)
-    d = 1 / (1 - (a + b) * x / (a + 1))
-    value = d
-    for m in range(1, _CONTINUED_FRACTION_TERMS):
-        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+    """Return the continued fraction of I_x(a, b), 1 / (1 + d_1 / (1 + d_2 / (1 + ...))), from a fixed depth upwards."""
+    below = torch.ones_like(x)
+    for m in reversed(range(_CONTINUED_FRACTION_TERMS)):
+        even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
-        for coefficient in (even, odd):
-            d = 1 / (1 + coefficient * d)
-            c = 1 + coefficient / c
-            value = value * d * c
-    return value
+        below = 1 + odd / (1 + even / below)
+    return 1 / below

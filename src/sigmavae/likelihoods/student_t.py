@@ -11,7 +11,7 @@ from torch import Tensor
 from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.location_scale import LocationScale
-from sigmavae.likelihoods.soft_clip import Bounds, soft_clip
+from sigmavae.likelihoods.soft_clip import Bounds, check_bounds, soft_clip
 from sigmavae.likelihoods.special import log_bin, student_t_log_cdf
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
@@ -68,9 +68,9 @@ class StudentTLikelihood(Likelihood):
         support: SupportName = "unit",
     ) -> None:
         super().__init__(_support(support))
-        if not 1.0 <= df_bounds[0] < df_bounds[1]:
-            raise ValueError(f"df_bounds={df_bounds}: need 1 <= lower < upper, or the mean does not exist")
-        self.bounds = bounds
+        if check_bounds("df_bounds", df_bounds)[0] < 1:
+            raise ValueError(f"df_bounds={df_bounds}: the lower one is 1 or more, or the mean does not exist")
+        self.bounds = check_bounds("bounds", bounds)
         self.log_df_bounds = (math.log(df_bounds[0]), math.log(df_bounds[1]))
 
     def features(self, channels: int) -> int:
