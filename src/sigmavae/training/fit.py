@@ -90,11 +90,13 @@ class _Fit:
             self.step += 1
             self._look(elbo)
             last = self.step == self.total
-            if last or self.step % self.train.log_every == 0:
+            saving = last or self.step % self.train.checkpoint_every == 0
+            # No interval spans a checkpoint, so the curves of a resumed run are those of one never stopped.
+            if saving or self.step % self.train.log_every == 0:
                 self._log()
             if last or self.step % self.train.validate_every == 0:
                 self._validate()
-            if last or self.step % self.train.checkpoint_every == 0:
+            if saving:
                 self._save()
             self.progress.advance(self.step, self.latest)
         return self.plain if self.average is None else cast(LatentModel, self.average.module)
