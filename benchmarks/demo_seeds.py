@@ -12,7 +12,7 @@ import tyro
 from rich.console import Console
 
 from sigmavae.demo import run_demo
-from sigmavae.training.progress import Bars
+from sigmavae.progress import Bars
 from sigmavae.verbs.common import print_results
 
 KEPT = ("name", "metrics", "steps", "seconds", "command", "versions", "device")

@@ -12,9 +12,9 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 
+from sigmavae.progress import Bars
 from sigmavae.recipes import SHORT_NAMES, recipe
 from sigmavae.run import run
-from sigmavae.training.progress import Bars
 from sigmavae.verbs.common import print_results
 
 KEPT = ("name", "metrics", "steps", "seconds", "parameters", "command", "versions", "device")

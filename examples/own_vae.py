@@ -11,6 +11,7 @@ from torch import Tensor, nn
 import sigmavae
 from sigmavae.config import DataConfig
 from sigmavae.data import load
+from sigmavae.progress import Silent
 
 LATENT, BATCH = 8, 64
 
@@ -48,7 +49,7 @@ def main() -> None:
     chosen = parser.parse_args()
 
     torch.manual_seed(0)
-    images = torch.tensor(load(DataConfig("fashion")).train) / 255
+    images = torch.tensor(load(DataConfig("fashion"), Silent()).train) / 255
     model = MyVAE(sigmavae.likelihood(chosen.likelihood))
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     for step in range(1, chosen.steps + 1):

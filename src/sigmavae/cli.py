@@ -17,12 +17,13 @@ sigmavae: variational autoencoders with calibrated decoders
   sigmavae sample RUN                   images from the prior, as a picture
   sigmavae reconstruct RUN              real images beside their reconstructions, as a picture
   sigmavae report DIR                   one page about all runs below a folder
+  sigmavae data list|check|fetch|show   data sets and your own: what is there, what is bad, downloads, a look
 
 Example: sigmavae train fashion-optimal --out runs/mine
 Each verb explains itself: sigmavae train --help
 """
 
-VERBS = ("demo", "train", "evaluate", "sample", "reconstruct", "report")
+VERBS = ("demo", "train", "evaluate", "sample", "reconstruct", "report", "data")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

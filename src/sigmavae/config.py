@@ -22,9 +22,20 @@ class DataConfig:
     name: str = "fashion"
     """data set; `fashion` is embedded"""
     path: Path | None = None
-    """file or folder it is read from"""
+    """file or folder it is read from; none: where data fetch puts it"""
     size: int | None = None
-    """side that images are resized to, pixels"""
+    """side that images are resized to, pixels; none: as they are"""
+    channels: Literal[1, 3] | None = None
+    """1 gray, 3 RGB; none: as they are"""
+    frames: int | None = None
+    """of each video, from its start; none: all, if all are alike"""
+    skip_bad: bool = False
+    """leave out files that cannot be read, and count them"""
+
+    def __post_init__(self) -> None:
+        """Make the path one that means the same from every folder: a run may be looked at from another."""
+        if self.path is not None:
+            object.__setattr__(self, "path", self.path.expanduser().absolute())
 
 
 @dataclass(frozen=True)
@@ -117,7 +128,7 @@ class Experiment:
         for path in ("train.epochs", "train.batch", "train.log_every", "train.validate_every", "train.observe_every",
                      "train.checkpoint_every", "model.latent", "model.width", "devices", "nodes"):  # fmt: skip
             _demand(self, path, lambda v: v >= 1, "must be 1 or more")
-        for path in ("train.steps", "data.size", "likelihood.block", "likelihood.components"):
+        for path in ("train.steps", "data.size", "data.frames", "likelihood.block", "likelihood.components"):
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
         for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.sigma"):
             _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from sigmavae.config import LikelihoodConfig
+from sigmavae.progress import Progress
 from sigmavae.recipes import demo as demo_recipe
 from sigmavae.report import write_page
 from sigmavae.run import run
-from sigmavae.training.progress import Progress
 
 CONTENDERS = (
     LikelihoodConfig("gaussian"),

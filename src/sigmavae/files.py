@@ -56,3 +56,12 @@ def alone_in(folder: Path) -> Iterator[None]:
             except OSError:
                 raise RunError(f"another process is working in {folder}: wait for it, or name another --out") from None
         yield
+
+
+@contextmanager
+def waiting_for(lock: Path) -> Iterator[None]:
+    """Hold a lock file for this process, once no other process does."""
+    with lock.open("w") as file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -33,3 +33,15 @@ def write_grid(path: Path, images: Tensor, columns: int = COLUMNS) -> Path:
 def beside(real: Tensor, reconstructed: Tensor) -> Tensor:
     """Return real images and their reconstructions taking turns, (2 N, C, H, W)."""
     return torch.stack([real, reconstructed], dim=1).flatten(0, 1)
+
+
+def enlarged(images: Tensor, side: int) -> Tensor:
+    """Return images (N, C, H, W) with every pixel repeated, as long as they fit the side."""
+    factor = max(1, side // max(images.shape[-2:]))
+    return images.repeat_interleave(factor, -2).repeat_interleave(factor, -1)
+
+
+def spread(videos: Tensor, count: int) -> Tensor:
+    """Return so many frames of videos (N, T, ...), the first, the last and evenly between; all if there are fewer."""
+    total = videos.shape[1]
+    return videos[:, torch.linspace(0, total - 1, min(count, total)).round().long()]

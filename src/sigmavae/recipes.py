@@ -6,6 +6,7 @@ import dataclasses
 import difflib
 
 from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, ModelConfig, TrainConfig
+from sigmavae.data.catalogue import FORMATS, NAMES
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import CATALOGUE
 
@@ -17,7 +18,7 @@ def small(data: str, likelihood: str) -> Experiment:
     """The paper's small convolutional VAE (Appendix B): Adam 1e-3, batches of 128, 10 epochs."""
     return Experiment(
         name=f"{data}-{SHORT_NAMES[likelihood]}",
-        data=DataConfig(name=data),
+        data=DataConfig(name=data, size=FORMATS[data].size if data in FORMATS else None),
         likelihood=LikelihoodConfig(name=likelihood),
     )
 
@@ -42,15 +43,14 @@ def recipe(name: str) -> Experiment:
     every = names()
     if name not in every:
         (near,) = difflib.get_close_matches(name, list(every), n=1, cutoff=0.0)
-        raise ConfigError(f"no recipe is called {name!r}: did you mean {near!r}? There are: {', '.join(every)}")
+        raise ConfigError(
+            f"no recipe is called {name!r}: did you mean {near!r}? Recipes are DATA-LIKELIHOOD, with DATA one of "
+            f"{', '.join(NAMES)} and LIKELIHOOD one of {', '.join(SHORT_NAMES.values())}"
+        )
     data, likelihood = every[name]
     return dataclasses.replace(small(data, likelihood), name=name)
 
 
 def names() -> dict[str, tuple[str, str]]:
     """Return every recipe's name, with its data set and likelihood."""
-    return {f"{data}-{short}": (data, name) for data in DATA for name, short in SHORT_NAMES.items()}
-
-
-DATA = ("fashion",)
-"""The data sets that recipes are named after."""
+    return {f"{data}-{short}": (data, name) for data in NAMES for name, short in SHORT_NAMES.items()}

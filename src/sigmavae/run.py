@@ -28,10 +28,10 @@ from sigmavae.files import alone_in, write_atomically, write_json
 from sigmavae.metrics import bound
 from sigmavae.models import ConvVAE, LatentModel
 from sigmavae.pictures import write_grid
+from sigmavae.progress import Progress, Silent
 from sigmavae.seeds import Stream, seed_for
 from sigmavae.training.fit import fit, make_fabric
 from sigmavae.training.journal import Journal
-from sigmavae.training.progress import Progress
 
 PICTURED = 32  # images in each of a run's pictures
 _WHERE_IT_RAN = ("devices: ", "nodes: ")  # may differ between the sessions of one run
@@ -45,7 +45,7 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
     fabric = make_fabric(experiment, folder)
     fabric.launch()
     if not fabric.is_global_zero:
-        splits = load(experiment.data)
+        splits = load(experiment.data, progress).frames()
         fit(experiment, build(experiment, splits), splits, folder, fabric, progress)
         return {}
     with alone_in(folder):
@@ -55,7 +55,7 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
             progress.say(f"{folder} is finished: left alone")
             return read_json(done)
         # Data and model first: what cannot be read or built leaves no experiment.json behind.
-        splits = load(experiment.data)
+        splits = load(experiment.data, progress).frames()
         model = build(experiment, splits)
         write_json(folder / "experiment.json", to_json(experiment))
         model = fit(experiment, model, splits, folder, fabric, progress)
@@ -103,7 +103,7 @@ def build(experiment: Experiment, splits: Splits) -> LatentModel:
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
-def load_run(folder: Path) -> tuple[Experiment, LatentModel, Splits]:
+def load_run(folder: Path, progress: Progress | None = None) -> tuple[Experiment, LatentModel, Splits]:
     """Return a finished run's experiment, its model with the final weights, ready to use, and its data."""
     described, weights = folder / "experiment.json", folder / "model.safetensors"
     if not described.exists():
@@ -111,7 +111,7 @@ def load_run(folder: Path) -> tuple[Experiment, LatentModel, Splits]:
     experiment = from_json(read_json(described))
     if not weights.exists():
         raise RunError(f"{folder} is not finished: it has no model.safetensors; the same train command finishes it")
-    splits = load(experiment.data)
+    splits = load(experiment.data, progress or Silent()).frames()
     model = build(experiment, splits)
     try:
         model.load_state_dict(load_file(weights))

@@ -7,10 +7,11 @@ from sigmavae.config import DataConfig
 from sigmavae.data import load
 from sigmavae.data.splits import held_out
 from sigmavae.errors import ConfigError
+from sigmavae.progress import Silent
 
 
 def test_the_embedded_set_is_whole():
-    splits = load(DataConfig())
+    splits = load(DataConfig(), Silent())
     assert splits.shape == (1, 28, 28)
     assert [len(splits.split(name)) for name in ("train", "validation", "test")] == [9000, 1000, 2000]
     for name in ("train", "validation", "test"):
@@ -23,7 +24,7 @@ def test_the_embedded_set_is_whole():
 
 
 def test_no_image_is_in_two_splits():
-    splits = load(DataConfig())
+    splits = load(DataConfig(), Silent())
     digests = [{image.tobytes() for image in splits.split(name)} for name in ("train", "validation", "test")]
     for i, one in enumerate(digests):
         for other in digests[i + 1 :]:
@@ -41,4 +42,4 @@ def test_held_out_is_a_seeded_partition():
 
 def test_a_misspelt_set_is_answered_with_the_nearest():
     with pytest.raises(ConfigError, match="data.name='fashon': did you mean 'fashion'"):
-        load(DataConfig(name="fashon"))
+        load(DataConfig(name="fashon"), Silent())

@@ -1,7 +1,7 @@
 """Data: files to 8-bit arrays, and arrays to batches."""
 
 from sigmavae.data.batches import Batches, to_unit
-from sigmavae.data.catalogue import READERS, load
+from sigmavae.data.catalogue import load
 from sigmavae.data.splits import Splits
 
-__all__ = ["READERS", "Batches", "Splits", "load", "to_unit"]
+__all__ = ["Batches", "Splits", "load", "to_unit"]

@@ -1,16 +1,25 @@
-"""Batches of a set that fits the device's memory: 8-bit there, shuffled by index there."""
+"""Batches, each a function of seed and step alone, from the device's memory or read ahead from a map of the disk."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+
+import numpy as np
 import torch
 from torch import Tensor
 
 from sigmavae.data.splits import Images
 from sigmavae.seeds import Stream, seed_for
 
+AHEAD = 4  # batches that are read before they are asked for
+RESIDENT_SHARE = 0.25  # of the device's memory: a larger set stays on disk
+
 
 class Batches:
-    """Batch number `step` of an endless shuffled pass over the images, a function of (seed, step) alone.
+    """Batch number `step` of an endless shuffled pass over the images.
 
     Each epoch is a new permutation; its last, incomplete batch is left out. With several processes each takes its
     own share of the same batch, so the data seen does not depend on how many there are.
@@ -26,27 +35,75 @@ class Batches:
         world: int = 1,
         stream: Stream = Stream.ORDER,
     ) -> None:
-        # A read-only array is copied here, once; on the CPU torch would otherwise share its memory.
-        self.images = torch.tensor(images, device=device)
         self.batch = min(batch, len(images))
         self.per_epoch = len(images) // self.batch
-        self._seed = seed
-        self._stream = stream
+        self._place = (seed, stream)
+        self._count = len(images)
         self._share = slice(rank * self.batch // world, (rank + 1) * self.batch // world)
-        self._epoch = -1
-        self._order = torch.empty(0, dtype=torch.long)
+        self._order = lru_cache(maxsize=2)(self._shuffled)  # two: reading ahead crosses from one epoch to the next
+        store = Resident if fits(images, device) else Mapped
+        self._take: Callable[[int], Tensor] = store(images, device, self.index).take
 
     def __getitem__(self, step: int) -> Tensor:
         """Return this process's share of the batch as float32 in [0, 1]."""
+        return to_unit(self._take(step))
+
+    def index(self, step: int) -> Tensor:
+        """Return which images are this process's share of the batch."""
         epoch, position = divmod(step, self.per_epoch)
-        if epoch != self._epoch:
-            generator = torch.Generator().manual_seed(seed_for(self._seed, self._stream, epoch))
-            order = torch.randperm(len(self.images), generator=generator)
-            self._order = order.to(self.images.device)
-            self._epoch = epoch
         start = position * self.batch
-        index = self._order[start : start + self.batch][self._share]
-        return to_unit(self.images[index])
+        return self._order(epoch)[start : start + self.batch][self._share]
+
+    def _shuffled(self, epoch: int) -> Tensor:
+        generator = torch.Generator().manual_seed(seed_for(*self._place, epoch))
+        return torch.randperm(self._count, generator=generator)
+
+
+class Resident:
+    """All images in the device's memory, 8-bit, gathered there."""
+
+    def __init__(self, images: Images, device: torch.device, index: Callable[[int], Tensor]) -> None:
+        self._images = as_tensor(images).to(device)
+        self._index = index
+
+    def take(self, step: int) -> Tensor:
+        """Return the images of a step."""
+        return self._images.index_select(0, self._index(step).to(self._images.device))
+
+
+class Mapped:
+    """Images on disk, mapped into memory; a thread gathers the next batches while the device computes."""
+
+    def __init__(self, images: Images, device: torch.device, index: Callable[[int], Tensor]) -> None:
+        self._images, self._device, self._index = as_tensor(images), device, index
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="batches")
+        self._coming: dict[int, Future[Tensor]] = {}
+
+    def take(self, step: int) -> Tensor:
+        """Return the images of a step, and have those of the next ones read."""
+        wanted = range(step, step + AHEAD + 1)
+        self._coming = {
+            each: self._coming.get(each) or self._thread.submit(self._gather, each) for each in wanted
+        }  # what is no longer wanted, after a jump, is forgotten
+        return self._coming.pop(step).result().to(self._device, non_blocking=True)
+
+    def _gather(self, step: int) -> Tensor:
+        images = self._images.index_select(0, self._index(step))
+        return images.pin_memory() if self._device.type == "cuda" else images
+
+
+def fits(images: Images, device: torch.device) -> bool:
+    """Whether images are few enough to be kept in the device's memory."""
+    if device.type == "cuda":
+        memory = torch.cuda.get_device_properties(device).total_memory
+    else:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return images.nbytes <= RESIDENT_SHARE * memory
+
+
+def as_tensor(images: Images) -> Tensor:
+    """Return an array as a tensor: the same memory if that can be, a copy if it is read-only."""
+    return torch.from_numpy(images if images.flags.writeable else np.array(images))
 
 
 def to_unit(images: Tensor) -> Tensor:

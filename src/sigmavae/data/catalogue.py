@@ -2,23 +2,91 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
-from collections.abc import Callable
+from pathlib import Path
 
 from sigmavae.config import DataConfig
+from sigmavae.data import arrays, bair, celeba, cifar, frey, idx, images, svhn, videos
+from sigmavae.data.cache import cache_folder, prepared
 from sigmavae.data.fashion import load_fashion
+from sigmavae.data.prepare import prepare
+from sigmavae.data.published import PUBLISHED
+from sigmavae.data.source import Format
 from sigmavae.data.splits import Splits
-from sigmavae.errors import ConfigError
+from sigmavae.errors import ConfigError, DataError
+from sigmavae.progress import Progress
 
-READERS: dict[str, Callable[[DataConfig], Splits]] = {
-    "fashion": lambda _: load_fashion(),
+EMBEDDED = "fashion"
+"""Comes with the package and needs no files."""
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        Format("mnist", "MNIST, idx files", idx.locate, idx.open_idx, 28, *PUBLISHED["mnist"]),
+        Format("fashion-mnist", "Fashion-MNIST, idx files", idx.locate, idx.open_idx, 28, *PUBLISHED["fashion-mnist"]),
+        Format("svhn", "SVHN, cropped digits", svhn.locate, svhn.open_svhn, 28, *PUBLISHED["svhn"]),
+        Format("cifar10", "CIFAR-10", cifar.locate, cifar.open_cifar, 32, *PUBLISHED["cifar10"]),
+        Format("frey", "Frey Face", frey.locate, frey.open_frey, 28, *PUBLISHED["frey"]),
+        Format("celeba", "CelebA, aligned faces", celeba.locate, celeba.open_celeba, 32, *PUBLISHED["celeba"]),
+        Format("bair", "BAIR robot pushing, videos", bair.locate, bair.open_bair, 64, *PUBLISHED["bair"]),
+        Format("arrays", "your own arrays, .npy or .npz", arrays.locate, arrays.open_arrays),
+        Format("images", "your own images, a folder or zip", images.locate, images.open_images, 64),
+        Format("videos", "your own videos, GIFs or folders of frames", videos.locate, videos.open_videos, 64),
+    )
 }
-"""Every data set: a name, and what reads it as the configuration asks."""
+"""Every other data set. A path is taken for the first of them that recognises it, so the particular come first."""
+
+NAMES = (EMBEDDED, *FORMATS)
 
 
-def load(config: DataConfig) -> Splits:
-    """Return the data that the configuration names."""
-    if config.name not in READERS:
-        (near,) = difflib.get_close_matches(config.name, list(READERS), n=1, cutoff=0.0)
-        raise ConfigError(f"data.name={config.name!r}: did you mean {near!r}? There are: {', '.join(READERS)}")
-    return READERS[config.name](config)
+def load(config: DataConfig, progress: Progress) -> Splits:
+    """Return the data that the configuration names, prepared now or before."""
+    if config.name == EMBEDDED:
+        return load_fashion(config)
+    files = files_of(config.name, config.path)
+    options = {**dataclasses.asdict(config), "path": None}
+
+    def make(folder: Path) -> None:
+        prepare(FORMATS[config.name].open(files, config), config, folder, progress)
+
+    return prepared(config.name, files, options, make)
+
+
+def files_of(name: str, path: Path | None) -> list[Path]:
+    """Return the files of a data set at a path, or where they are put when they are fetched."""
+    known = find(name)
+    if path is None:
+        path = downloads_folder(name)
+        if not path.exists():
+            how = f"sigmavae data fetch {name} brings them, or " if known.downloads else ""
+            raise DataError(f"data.path: {name} needs files: {how}name them with --data.path")
+    if not path.exists():
+        raise DataError(f"data.path={path}: there is no such file or folder")
+    files = list(known.locate(path))
+    if not files:
+        raise DataError(f"{path}: is not {known.title}; sigmavae data check {path} says what it is")
+    return files
+
+
+def find(name: str) -> Format:
+    """Return the data set of that name."""
+    if name not in FORMATS:
+        (near,) = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.0)
+        raise ConfigError(f"data.name={name!r}: did you mean {near!r}? There are: {', '.join(NAMES)}")
+    return FORMATS[name]
+
+
+def recognise(path: Path) -> tuple[Format, list[Path]]:
+    """Return what a path holds, and its files."""
+    for known in FORMATS.values():
+        if files := list(known.locate(path)):
+            return known, files
+    raise DataError(
+        f"{path}: holds nothing that can be read as a data set: give it images (PNG, JPEG, WebP), videos, .npy or .npz"
+    )
+
+
+def downloads_folder(name: str) -> Path:
+    """Return where the files of a data set are put when they are fetched."""
+    return cache_folder() / "downloads" / name

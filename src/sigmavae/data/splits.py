@@ -1,4 +1,4 @@
-"""What every reader returns: three arrays of 8-bit images, and where they came from."""
+"""Training, validation and test images as arrays, and where they came from."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Images = NDArray[np.uint8]
+NAMES = ("train", "validation", "test")
 
 
 @dataclass(frozen=True)
 class Splits:
-    """Training, validation and test images, uint8 (N, C, H, W); arrays may be memory-mapped."""
+    """Training, validation and test images, uint8 (N, C, H, W), or videos, (N, T, C, H, W); perhaps memory-mapped."""
 
     train: Images
     validation: Images
@@ -31,9 +32,21 @@ class Splits:
         """Return a split by its name."""
         return {"train": self.train, "validation": self.validation, "test": self.test}[name]
 
+    def frames(self) -> Splits:
+        """Return the frames of videos as images of their own; images as they are."""
+        if self.train.ndim == 4:
+            return self
+        train, validation, test = (self.split(name).reshape(-1, *self.shape[1:]) for name in NAMES)
+        return Splits(train, validation, test, f"{self.source}; every frame an image", self.fingerprint)
+
+
+def chosen(total: int, *counts: int, seed: int = 0) -> list[NDArray[np.int64]]:
+    """Return disjoint random choices of so many of range(total), then the rest of it, each in order."""
+    order = np.random.default_rng(seed).permutation(total)
+    return [np.sort(part) for part in np.split(order, np.cumsum(counts))]
+
 
 def held_out(images: Images, count: int, seed: int = 0) -> tuple[Images, Images]:
     """Return images without a seeded random choice of `count` of them, and that choice; both keep their order."""
-    chosen = np.zeros(len(images), dtype=bool)
-    chosen[np.random.default_rng(seed).permutation(len(images))[:count]] = True
-    return images[~chosen], images[chosen]
+    out, rest = chosen(len(images), count, seed=seed)
+    return images[rest], images[out]

@@ -21,11 +21,11 @@ from sigmavae.data import Batches, Splits
 from sigmavae.devices import repeatable
 from sigmavae.errors import DivergedError
 from sigmavae.models import Elbo, LatentModel
+from sigmavae.progress import Progress
 from sigmavae.seeds import Stream, seed_for
 from sigmavae.training import checkpoint as disk
 from sigmavae.training.guard import Guard, not_finite
 from sigmavae.training.journal import Journal
-from sigmavae.training.progress import Progress
 
 VALIDATION_IMAGES = 512  # of the validation split, each time the curve gets a point
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from tyro.conf import arg
 
 from sigmavae.demo import run_demo
-from sigmavae.training.progress import Bars
+from sigmavae.progress import Bars
 from sigmavae.verbs.common import parse, print_results, progress_console
 
 

@@ -11,27 +11,32 @@ from typing import Annotated
 from tyro.conf import arg
 
 from sigmavae.config import Experiment
-from sigmavae.recipes import names, recipe
+from sigmavae.data.catalogue import NAMES
+from sigmavae.progress import Bars
+from sigmavae.recipes import SHORT_NAMES, recipe
 from sigmavae.run import run
-from sigmavae.training.progress import Bars
 from sigmavae.verbs.common import parse, print_results, progress_console
 
 HELP = """\
 usage: sigmavae train RECIPE [--field.path value ...] [--out DIR]
 
 Trains and evaluates; the same command resumes a run that was stopped and leaves a finished one alone.
-A recipe is a data set and a likelihood. Every field of it can be changed: sigmavae train RECIPE --help
+A recipe is DATA-LIKELIHOOD, such as fashion-optimal. Every field of it can be changed: sigmavae train RECIPE --help
 
-Recipes:
-{recipes}
+DATA: fashion is embedded; the others are fetched (sigmavae data list) or named with --data.path; of videos each frame
+is an image
+{data}
+LIKELIHOOD
+{likelihoods}
 Example: sigmavae train fashion-optimal --seed 1 --train.epochs 5 --out runs/mine
+Example: sigmavae train images-optimal --data.path ~/photos --data.size 64
 """
 
 
 def main(words: Sequence[str]) -> None:
     """Parse and run."""
     if not words or words[0] in ("-h", "--help"):
-        print(HELP.format(recipes=_columns(list(names()))), end="")
+        print(HELP.format(data=_columns(NAMES), likelihoods=_columns(list(SHORT_NAMES.values()))), end="")
         sys.exit(0 if words else 2)
     default = recipe(words[0])
 
@@ -50,7 +55,7 @@ def main(words: Sequence[str]) -> None:
     parse(f"train {words[0]}", train, words[1:], f"sigmavae train {words[0]} --seed 1 --train.epochs 5 --out runs/mine")
 
 
-def _columns(words: list[str], per_row: int = 4) -> str:
+def _columns(words: Sequence[str], per_row: int = 5) -> str:
     width = max(len(word) for word in words) + 2
     rows = [words[i : i + per_row] for i in range(0, len(words), per_row)]
     return "".join("  " + "".join(word.ljust(width) for word in row).rstrip() + "\n" for row in rows)

@@ -1,4 +1,4 @@
-"""What one sees while a run trains: a bar on a terminal, a line now and then in a log."""
+"""What one sees while something takes time: a bar on a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
@@ -15,16 +15,29 @@ QUIET_SECONDS = 10.0  # between lines where there is no terminal
 
 
 class Progress(Protocol):
-    """What the training loop tells about itself."""
+    """What a training, or the preparation of data, tells about itself."""
 
     def begin(self, name: str, total: int, done: int) -> None:
-        """A run of so many steps begins, some of them done before."""
+        """Work of so many steps begins, some of them done before."""
 
     def advance(self, done: int, values: Mapping[str, float | None]) -> None:
         """So many steps are done; values are the latest nll, rate, sigma and images_per_second."""
 
     def say(self, text: str) -> None:
         """A sentence worth a line of its own."""
+
+
+class Silent:
+    """Tells nothing."""
+
+    def begin(self, name: str, total: int, done: int) -> None:
+        """Nothing is shown."""
+
+    def advance(self, done: int, values: Mapping[str, float | None]) -> None:
+        """Nothing is shown."""
+
+    def say(self, text: str) -> None:
+        """Nothing is shown."""
 
 
 class Bars:
@@ -57,7 +70,7 @@ class Bars:
         self._bars.stop()
 
     def begin(self, name: str, total: int, done: int) -> None:
-        """A run of so many steps begins, some of them done before."""
+        """Work of so many steps begins, some of them done before."""
         self._name, self._total, self._values = name, total, ""
         self._begun, self._begun_at = self._clock(), done
         self._spoke = self._clock()

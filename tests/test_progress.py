@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from sigmavae.training.progress import Bars, describe
+from sigmavae.progress import Bars, describe
 
 VALUES = {"nll": -123.456, "rate": 12.3, "sigma": 0.0678, "images_per_second": 2345.6}
 

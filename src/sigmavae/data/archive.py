@@ -1,0 +1,47 @@
+"""Files of a zip, read in place: nothing is ever unpacked."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from sigmavae.errors import DataError
+
+LARGEST = 1 << 28  # bytes of one file in an archive
+
+
+class Archive:
+    """A zip whose members may be read from any thread."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (OSError, zipfile.BadZipFile, ValueError) as error:
+            raise DataError(f"{path}: is no whole zip archive ({error}); fetch it again") from error
+        self._members = {member.filename: member for member in self._zip.infolist() if not member.is_dir()}
+        for name in self._members:
+            inside = PurePosixPath(name.replace("\\", "/"))
+            if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+                raise DataError(f"{path}: holds {name!r}, a file outside of itself: do not use this archive")
+
+    def names(self, suffixes: tuple[str, ...]) -> Sequence[str]:
+        """Return the members with such endings, in order, without what file managers hide in archives."""
+        return sorted(
+            name
+            for name in self._members
+            if name.lower().endswith(suffixes)
+            and not any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
+        )
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a member."""
+        member = self._members[name]
+        if member.file_size > LARGEST:
+            raise DataError(f"{name} in {self._path}: would be {member.file_size} bytes large")
+        try:
+            return self._zip.read(member)
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+            raise DataError(f"{name} in {self._path}: cannot be read ({error})") from error

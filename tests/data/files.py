@@ -1,0 +1,99 @@
+"""Tiny files in the formats as they are published."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import struct
+import tarfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from sigmavae.config import DataConfig
+from sigmavae.data.source import Part
+
+
+def pixels(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def items(part: Part) -> np.ndarray:
+    return np.stack([part.read(i) for i in range(part.count)])
+
+
+def any_config(**fields) -> DataConfig:
+    return DataConfig(name="images", **fields)
+
+
+def idx(images: np.ndarray) -> bytes:
+    return struct.pack(">BBBB3I", 0, 0, 8, 3, *images.shape) + images.tobytes()
+
+
+def write_idx(folder: Path, train: np.ndarray, test: np.ndarray, packed: bool = True) -> Path:
+    for stem, images in (("train-images-idx3-ubyte", train), ("t10k-images-idx3-ubyte", test)):
+        if packed:
+            (folder / f"{stem}.gz").write_bytes(gzip.compress(idx(images)))
+        else:
+            (folder / stem).write_bytes(idx(images))
+    return folder
+
+
+def binary_batch(images: np.ndarray) -> bytes:
+    """Images (N, 32, 32, 3): a label, then the planes of each."""
+    planes = np.moveaxis(images, -1, 1).reshape(len(images), -1)
+    return np.concatenate([np.full((len(images), 1), 7, np.uint8), planes], axis=1).tobytes()
+
+
+def python_batch(images: np.ndarray) -> bytes:
+    """A pickle of protocol 2 as Python 2 wrote it, where an array's bytes are a string."""
+    data = np.moveaxis(images, -1, 1).reshape(len(images), -1).tobytes()
+    short = lambda text: b"U" + bytes([len(text)]) + text  # noqa: E731
+    number = lambda n: b"J" + struct.pack("<i", n)  # noqa: E731
+    array = (
+        b"cnumpy.core.multiarray\n_reconstruct\n" + b"cnumpy\nndarray\n" + number(0) + b"\x85" + short(b"b") + b"\x87R"
+        + b"(" + number(1) + number(len(images)) + number(3072) + b"\x86"
+        + b"cnumpy\ndtype\n" + short(b"u1") + number(0) + number(1) + b"\x87R"
+        + b"\x89" + b"T" + struct.pack("<i", len(data)) + data + b"tb"
+    )  # fmt: skip
+    labels = b"]" + b"(" + b"K\x07" * len(images) + b"e"
+    return b"\x80\x02}(" + short(b"data") + array + short(b"labels") + labels + b"u."
+
+
+def modern_batch(images: np.ndarray, protocol: int) -> bytes:
+    data = np.moveaxis(images, -1, 1).reshape(len(images), -1)
+    return pickle.dumps({b"data": data, b"labels": [7] * len(images)}, protocol=protocol)
+
+
+def write_tar(path: Path, members: Mapping[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return path
+
+
+def write_zip(path: Path, members: Mapping[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def picture(values: np.ndarray, kind: str = "PNG", **options) -> bytes:
+    """(H, W), (H, W, 3) or (H, W, 4) as the content of a file."""
+    file = io.BytesIO()
+    Image.fromarray(values).save(file, kind, **options)
+    return file.getvalue()
+
+
+def smooth(height: int, width: int, phase: float = 0.0) -> np.ndarray:
+    """A colour picture that a JPEG hardly changes."""
+    y, x = np.mgrid[0:height, 0:width]
+    waves = [np.sin(x / width * 3 + phase), np.cos(y / height * 3 + phase), np.sin((x + y) / (height + width) * 3)]
+    return (127.5 + 100 * np.stack(waves, -1)).astype(np.uint8)
