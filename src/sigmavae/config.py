@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, likelihood
+from sigmavae.models.conv import ConvConfig
 
 T = TypeVar("T")
+ModelConfig = ConvConfig
 Precision = Literal["32", "bf16-mixed"]
 
 
@@ -36,16 +38,6 @@ class DataConfig:
         """Make the path one that means the same from every folder: a run may be looked at from another."""
         if self.path is not None:
             object.__setattr__(self, "path", self.path.expanduser().absolute())
-
-
-@dataclass(frozen=True)
-class ModelConfig:
-    """The small convolutional VAE."""
-
-    latent: int = 20
-    """latent dimensions"""
-    width: int = 32
-    """channels of the first layer, doubled twice"""
 
 
 @dataclass(frozen=True)
@@ -119,14 +111,14 @@ class Experiment:
     nodes: int = 1
     """machines"""
     data: DataConfig = field(default_factory=DataConfig)
-    model: ModelConfig = field(default_factory=ModelConfig)
+    model: ModelConfig = field(default_factory=ConvConfig)
     likelihood: LikelihoodConfig = field(default_factory=LikelihoodConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def __post_init__(self) -> None:
         """Refuse numbers that cannot be meant."""
         for path in ("train.epochs", "train.batch", "train.log_every", "train.validate_every", "train.observe_every",
-                     "train.checkpoint_every", "model.latent", "model.width", "devices", "nodes"):  # fmt: skip
+                     "train.checkpoint_every", "devices", "nodes"):  # fmt: skip
             _demand(self, path, lambda v: v >= 1, "must be 1 or more")
         for path in ("train.steps", "data.size", "data.frames", "likelihood.block", "likelihood.components"):
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
@@ -171,12 +163,29 @@ def _build(kind: type[T], content: Mapping[str, Any], prefix: str) -> T:
     for key, value in content.items():
         if key not in hints:
             raise ConfigError(f"experiment has no field {prefix}{key}; was it written by another version of sigmavae?")
-        if dataclasses.is_dataclass(hints[key]) and isinstance(hints[key], type):
-            value = _build(hints[key], value, f"{prefix}{key}.")
+        if key == "kind":
+            continue  # says which dataclass this is, and that is known by now
+        if parts := _dataclasses_of(hints[key]):
+            value = _build(_of_kind(parts, value, f"{prefix}{key}."), value, f"{prefix}{key}.")
         elif hints[key] == Path | None and value is not None:
             value = Path(value)
         values[key] = value
     return kind(**values)
+
+
+def _dataclasses_of(hint: Any) -> list[Any]:
+    """Return the dataclasses that a field may hold: of one, or of a union of several."""
+    return [kind for kind in (get_args(hint) or (hint,)) if dataclasses.is_dataclass(kind)]
+
+
+def _of_kind(parts: Sequence[Any], content: Mapping[str, Any], prefix: str) -> Any:
+    """Return the one of several dataclasses whose `kind` the content names."""
+    if len(parts) == 1:
+        return parts[0]
+    kinds = {part.__dataclass_fields__["kind"].default: part for part in parts}
+    if content.get("kind") not in kinds:
+        raise ConfigError(f"{prefix}kind={content.get('kind')!r}: must be one of {', '.join(kinds)}")
+    return kinds[content["kind"]]
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any], prefix: str = "") -> list[str]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 import difflib
 
-from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, ModelConfig, TrainConfig
+from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, TrainConfig
 from sigmavae.data.catalogue import FORMATS, NAMES
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import CATALOGUE
+from sigmavae.models import ConvConfig
 
 SHORT_NAMES = {name: name.removesuffix("-sigma") for name in CATALOGUE}
 """A likelihood's name in a recipe: `optimal` for `optimal-sigma`."""
@@ -32,7 +33,7 @@ def demo(likelihood: LikelihoodConfig, seed: int) -> Experiment:
     return Experiment(
         name=SHORT_NAMES[likelihood.name],
         seed=seed,
-        model=ModelConfig(latent=8, width=16),
+        model=ConvConfig(latent=8, width=16),
         likelihood=likelihood,
         train=TrainConfig(epochs=4, batch=32, log_every=25, validate_every=75),
     )

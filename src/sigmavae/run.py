@@ -26,7 +26,7 @@ from sigmavae.devices import best_device
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.files import alone_in, write_atomically, write_json
 from sigmavae.metrics import bound
-from sigmavae.models import ConvVAE, LatentModel
+from sigmavae.models import LatentModel
 from sigmavae.pictures import write_grid
 from sigmavae.progress import Progress, Silent
 from sigmavae.seeds import Stream, seed_for
@@ -45,7 +45,7 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
     fabric = make_fabric(experiment, folder)
     fabric.launch()
     if not fabric.is_global_zero:
-        splits = load(experiment.data, progress).frames()
+        splits = _data(experiment, progress)
         fit(experiment, build(experiment, splits), splits, folder, fabric, progress)
         return {}
     with alone_in(folder):
@@ -55,7 +55,7 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
             progress.say(f"{folder} is finished: left alone")
             return read_json(done)
         # Data and model first: what cannot be read or built leaves no experiment.json behind.
-        splits = load(experiment.data, progress).frames()
+        splits = _data(experiment, progress)
         model = build(experiment, splits)
         write_json(folder / "experiment.json", to_json(experiment))
         model = fit(experiment, model, splits, folder, fabric, progress)
@@ -96,11 +96,17 @@ def build(experiment: Experiment, splits: Splits) -> LatentModel:
     """Return the experiment's model with its initial weights."""
     torch.manual_seed(seed_for(experiment.seed, Stream.INIT))
     try:
-        model = ConvVAE(splits.shape, experiment.likelihood.build(), experiment.model.latent, experiment.model.width)
+        model = experiment.model.build(splits.shape, experiment.likelihood.build())
     except ValueError as error:
         raise ConfigError(str(error)) from error
     # The layout in memory is part of the last bits of a result, so every verb builds the same one.
     return model.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def _data(experiment: Experiment, progress: Progress) -> Splits:
+    """Return the experiment's data as its model takes it: videos, or every frame an image of its own."""
+    splits = load(experiment.data, progress)
+    return splits if experiment.model.videos else splits.frames()
 
 
 def load_run(folder: Path, progress: Progress | None = None) -> tuple[Experiment, LatentModel, Splits]:
@@ -111,7 +117,7 @@ def load_run(folder: Path, progress: Progress | None = None) -> tuple[Experiment
     experiment = from_json(read_json(described))
     if not weights.exists():
         raise RunError(f"{folder} is not finished: it has no model.safetensors; the same train command finishes it")
-    splits = load(experiment.data, progress or Silent()).frames()
+    splits = _data(experiment, progress or Silent())
     model = build(experiment, splits)
     try:
         model.load_state_dict(load_file(weights))

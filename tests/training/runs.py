@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sigmavae.config import Experiment, LikelihoodConfig, ModelConfig, TrainConfig
+from sigmavae.config import Experiment, LikelihoodConfig, TrainConfig
+from sigmavae.models import ConvConfig
 from sigmavae.run import run
 
 
@@ -15,7 +16,7 @@ def tiny(likelihood: LikelihoodConfig | None = None, **train: Any) -> Experiment
     settings = {"steps": 12, "batch": 16, "log_every": 3, "validate_every": 6, "checkpoint_every": 4} | train
     return Experiment(
         name="tiny",
-        model=ModelConfig(latent=4, width=4),
+        model=ConvConfig(latent=4, width=4),
         likelihood=likelihood or LikelihoodConfig("optimal-sigma"),
         train=TrainConfig(**settings),
     )

@@ -26,7 +26,7 @@ FORMATS: dict[str, Format] = {
         Format("mnist", "MNIST, idx files", idx.locate, idx.open_idx, 28, *PUBLISHED["mnist"]),
         Format("fashion-mnist", "Fashion-MNIST, idx files", idx.locate, idx.open_idx, 28, *PUBLISHED["fashion-mnist"]),
         Format("svhn", "SVHN, cropped digits", svhn.locate, svhn.open_svhn, 28, *PUBLISHED["svhn"]),
-        Format("cifar10", "CIFAR-10", cifar.locate, cifar.open_cifar, 32, *PUBLISHED["cifar10"]),
+        Format("cifar", "CIFAR-10", cifar.locate, cifar.open_cifar, 32, *PUBLISHED["cifar"]),
         Format("frey", "Frey Face", frey.locate, frey.open_frey, 28, *PUBLISHED["frey"]),
         Format("celeba", "CelebA, aligned faces", celeba.locate, celeba.open_celeba, 32, *PUBLISHED["celeba"]),
         Format("bair", "BAIR robot pushing, videos", bair.locate, bair.open_bair, 64, *PUBLISHED["bair"]),

@@ -24,7 +24,7 @@ PUBLISHED: Mapping[str, tuple[str, tuple[Download, ...]]] = {
             ),
         ),
     ),
-    "cifar10": (
+    "cifar": (
         "https://www.cs.toronto.edu/~kriz/cifar.html",
         (
             Download(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
+from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
 from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
 from sigmavae.models.latent import LatentModel
@@ -68,6 +71,28 @@ class ConvVAE(LatentModel):
     def generate(self, n: int) -> Tensor:
         """Return decoder features of n samples from the prior."""
         return self.decode(torch.randn(n, self.latent, device=self.device, dtype=self.mean.weight.dtype))
+
+
+@dataclass(frozen=True)
+class ConvConfig:
+    """The small convolutional VAE."""
+
+    videos: ClassVar[bool] = False
+    kind: Literal["conv"] = field(default="conv", init=False)
+    latent: int = 20
+    """latent dimensions"""
+    width: int = 32
+    """channels of the first layer, doubled twice"""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that cannot be meant."""
+        for name in ("latent", "width"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"model.{name}={getattr(self, name)}: must be 1 or more")
+
+    def build(self, shape: Sequence[int], likelihood: Likelihood) -> ConvVAE:
+        """Return the model for data of a shape."""
+        return ConvVAE(shape, likelihood, self.latent, self.width)
 
 
 def _check(shape: Sequence[int]) -> tuple[int, int, int]:

@@ -28,7 +28,9 @@ _COLUMNS = (
 def parse(verb: str, function: Callable[..., None], words: Sequence[str], example: str) -> None:
     """Call the function with arguments from the command line."""
     description = f"{function.__doc__}\n\nExample: {example}"
-    tyro.cli(function, prog=f"sigmavae {verb}", args=list(words), description=description)
+    # Which of several models a run has is its recipe's to say, not a word on the command line.
+    config = (tyro.conf.AvoidSubcommands,)
+    tyro.cli(function, prog=f"sigmavae {verb}", args=list(words), description=description, config=config)
 
 
 def progress_console() -> Console:
