@@ -13,6 +13,7 @@ from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
 from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
 from sigmavae.models.latent import LatentModel
+from sigmavae.noise import Noise
 
 SMALLEST_SIDE = 8
 
@@ -63,14 +64,14 @@ class ConvVAE(LatentModel):
         h: Tensor = self.decoder(z)
         return h[..., : self.shape[1], : self.shape[2]]
 
-    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
         """Return decoder features at one posterior sample, and the rate."""
         mean, log_variance = self.encode(x)
-        return self.decode(draw(mean, log_variance)), kl_to_standard_normal(mean, log_variance)
+        return self.decode(draw(mean, log_variance, noise)), kl_to_standard_normal(mean, log_variance)
 
-    def generate(self, n: int) -> Tensor:
+    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
         """Return decoder features of n samples from the prior."""
-        return self.decode(torch.randn(n, self.latent, device=self.device, dtype=self.mean.weight.dtype))
+        return self.decode(noise(self.mean.weight.new_empty(n, self.latent)))
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from sigmavae.noise import Noise
 
-def draw(mean: Tensor, log_variance: Tensor) -> Tensor:
+
+def draw(mean: Tensor, log_variance: Tensor, noise: Noise = torch.randn_like) -> Tensor:
     """Return a reparameterised sample of N(mean, e^log_variance)."""
-    return mean + torch.exp(0.5 * log_variance) * torch.randn_like(mean)
+    return mean + torch.exp(0.5 * log_variance) * noise(mean)
 
 
 def kl_to_standard_normal(mean: Tensor, log_variance: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from sigmavae.likelihoods import Likelihood
+from sigmavae.noise import Noise
 
 
 @dataclass
@@ -57,12 +58,15 @@ class LatentModel(nn.Module, ABC):
         return next(self.parameters()).device
 
     @abstractmethod
-    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return decoder features at one posterior sample, and the rate (B,) of the latent variables."""
+    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample, and the rate (B,) of the latent variables.
+
+        All randomness comes from `noise`: a metric hands in noise that belongs to the items.
+        """
 
     @abstractmethod
-    def generate(self, n: int) -> Tensor:
-        """Return decoder features of n samples from the prior."""
+    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
+        """Return decoder features of n samples from the prior; all randomness comes from `noise`."""
 
     def forward(self, x: Tensor) -> Elbo:
         """Return the single-sample bound of every item."""
