@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sigmavae.data.cifar import locate, open_cifar, parse_binary, parse_python
@@ -106,6 +106,7 @@ def test_random_bytes_as_a_python_batch(content: bytes):
 
 @fuzz
 @given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 255)), min_size=1, max_size=6), st.integers(0, 10**6))
+@example(changes=[(11, 92)], cut=33)  # a backslash that Python would warn of
 def test_damaged_python_batches(changes: list[tuple[int, int]], cut: int):
     content = bytearray(python_batch(IMAGES["test_batch"]))
     for place, value in changes:

@@ -6,6 +6,7 @@ import gzip
 import io
 import pickletools
 import tarfile
+import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -65,11 +66,13 @@ def parse_python(content: bytes, name: str) -> Item:
     """
     words, pixels = set(), b""
     try:
-        for _, argument, _ in pickletools.genops(io.BytesIO(content)):
-            text = argument.encode("latin-1") if isinstance(argument, str) else argument
-            if isinstance(text, bytes | bytearray):
-                words.add(bytes(text[:8]))
-                pixels = max(pixels, bytes(text), key=len)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of escapes that only damaged strings have
+            for _, argument, _ in pickletools.genops(io.BytesIO(content)):
+                text = argument.encode("latin-1") if isinstance(argument, str) else argument
+                if isinstance(text, bytes | bytearray):
+                    words.add(bytes(text[:8]))
+                    pixels = max(pixels, bytes(text), key=len)
     except (ValueError, IndexError, OverflowError, MemoryError) as error:
         raise DataError(f"{name}: is no whole batch ({error}); fetch it again") from error
     if not {b"data", b"labels"} <= words or not pixels or len(pixels) % _PIXELS:
