@@ -1,5 +1,6 @@
 """Metrics: each a generator of (name, value) over a model and images."""
 
 from sigmavae.metrics.bound import bound
+from sigmavae.metrics.importance import importance
 
-__all__ = ["bound"]
+__all__ = ["bound", "importance"]

@@ -3,70 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
-import torch
 from torch import Tensor
 
-from sigmavae.data import to_unit
 from sigmavae.data.splits import Images
+from sigmavae.metrics.items import BATCH, columns, mean_and_error
 from sigmavae.models import LatentModel
-from sigmavae.seeds import Stream, seed_for
-
-BATCH = 250  # images at a time; part of the noise's seed, so a constant
-
-
-@dataclass
-class _Columns:
-    """One float64 value an image for every quantity."""
-
-    distortion: list[Tensor] = field(default_factory=list)
-    rate: list[Tensor] = field(default_factory=list)
-    discrete: list[Tensor] = field(default_factory=list)
-    square: list[Tensor] = field(default_factory=list)
-    scale: list[Tensor] = field(default_factory=list)
+from sigmavae.noise import ItemNoise
+from sigmavae.progress import Progress
 
 
-@torch.no_grad()
-def bound(model: LatentModel, images: Images, seed: int) -> Iterator[tuple[str, float]]:
+def bound(
+    model: LatentModel, images: Images, seed: int, *, batch: int = BATCH, progress: Progress | None = None
+) -> Iterator[tuple[str, float]]:
     """Yield the single-sample bound over the images, its parts, and the decoder's scale and error.
 
     nll            -ELBO in nats an image, of the likelihood's own density or mass, as the paper reports it
-    nll_stderr     the standard error of that mean over the images
+    distortion, rate   its two parts
+    floor          of densities: the distortion were every image its own reconstruction, with the scales as they are;
+                   D/2 ln(2 pi sigma^2) for a Gaussian. No nll can be lower
     nll_discrete   -ELBO in nats an image of the 8-bit data, comparable between all likelihoods
     bits_per_dim   nll_discrete / (D ln 2)
-    sigma, beta    root mean square of the decoder's scale, and 2 sigma^2; only where it has a scale
     rmse           root mean squared error of a reconstructed value
+    sigma, beta    root mean square of the decoder's scale, and 2 sigma^2; only where it has a scale
+
+    NAME_stderr is the standard error of a mean over the images.
     """
     model.eval()
-    columns = _Columns()
-    for index, start in enumerate(range(0, len(images), BATCH)):
-        torch.manual_seed(seed_for(seed, Stream.EVALUATION, index))
-        x = to_unit(torch.tensor(images[start : start + BATCH], device=model.device))
-        _measure(model, x, columns)
-    dimensions = math.prod(images.shape[1:])
-    distortion, rate = torch.cat(columns.distortion), torch.cat(columns.rate)
-    nll, discrete = distortion + rate, torch.cat(columns.discrete) + rate
-    yield "nll", float(nll.mean())
-    yield "nll_stderr", float(nll.std()) / math.sqrt(len(nll))
-    yield "distortion", float(distortion.mean())
-    yield "rate", float(rate.mean())
-    yield "nll_discrete", float(discrete.mean())
-    yield "bits_per_dim", float(discrete.mean()) / (dimensions * math.log(2))
-    yield "rmse", float(torch.cat(columns.square).mean().sqrt())
-    if columns.scale:
-        variance = float(torch.stack(columns.scale).mean())
+
+    def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:
+        h, rate = model.infer(x, ItemNoise(seed, items))
+        p = model.likelihood(h, x)
+        found = {
+            "distortion": -p.log_prob(x),
+            "discrete": -p.bin_log_prob(x),
+            "rate": rate + p.rate,
+            "square": (p.mean - x).square().flatten(1).mean(1),
+        }
+        if p.scale is not None:
+            found["variance"] = p.scale.double().square().expand_as(x).flatten(1).mean(1)
+        if not model.likelihood.discrete:
+            found["floor"] = -p.log_prob(p.mean)
+        return found
+
+    table = columns(images, model.device, measure, batch=batch, progress=progress, name="bound")
+    nll, discrete = table["distortion"] + table["rate"], table["discrete"] + table["rate"]
+    yield from mean_and_error("nll", nll)
+    yield from mean_and_error("distortion", table["distortion"])
+    yield from mean_and_error("rate", table["rate"])
+    if "floor" in table:
+        yield "floor", float(table["floor"].mean())
+    yield from mean_and_error("nll_discrete", discrete)
+    yield from mean_and_error("bits_per_dim", discrete, per=math.prod(images.shape[1:]) * math.log(2))
+    yield "rmse", float(table["square"].mean().sqrt())
+    if "variance" in table:
+        variance = float(table["variance"].mean())
         yield "sigma", math.sqrt(variance)
         yield "beta", 2 * variance
-
-
-def _measure(model: LatentModel, x: Tensor, columns: _Columns) -> None:
-    h, rate = model.infer(x)
-    p = model.likelihood(h, x)
-    columns.distortion.append(-p.log_prob(x).double().cpu())
-    columns.discrete.append(-p.bin_log_prob(x).double().cpu())
-    columns.rate.append((rate + p.rate).double().cpu())
-    columns.square.append((p.mean - x).double().square().flatten(1).mean(1).cpu())
-    if p.scale is not None:
-        columns.scale.append(p.scale.double().square().mean().cpu())

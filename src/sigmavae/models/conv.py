@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
-from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
+from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal, log_ratio_to_standard_normal
 from sigmavae.models.latent import LatentModel
 from sigmavae.noise import Noise
 
@@ -68,6 +68,12 @@ class ConvVAE(LatentModel):
         """Return decoder features at one posterior sample, and the rate."""
         mean, log_variance = self.encode(x)
         return self.decode(draw(mean, log_variance, noise)), kl_to_standard_normal(mean, log_variance)
+
+    def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample z, and ln q(z | x) - ln p(z) there."""
+        mean, log_variance = self.encode(x)
+        z = draw(mean, log_variance, noise)
+        return self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
 
     def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
         """Return decoder features of n samples from the prior."""

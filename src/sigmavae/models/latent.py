@@ -68,6 +68,13 @@ class LatentModel(nn.Module, ABC):
     def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
         """Return decoder features of n samples from the prior; all randomness comes from `noise`."""
 
+    def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample z, and ln q(z | x) - ln p(z) there, (B,).
+
+        Its mean over samples is the rate. A model whose rate is such an estimate already has nothing to add.
+        """
+        return self.infer(x, noise)
+
     def forward(self, x: Tensor) -> Elbo:
         """Return the single-sample bound of every item."""
         h, rate = self.infer(x)
