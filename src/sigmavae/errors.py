@@ -19,3 +19,7 @@ class RunError(SigmaVAEError):
 
 class DivergedError(SigmaVAEError):
     """A loss or gradient that is not finite."""
+
+
+class MetricError(SigmaVAEError):
+    """A metric that cannot be measured here."""

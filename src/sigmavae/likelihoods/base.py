@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -48,6 +49,10 @@ class Likelihood(nn.Module, ABC):
 
     def learn(self, h: Tensor, x: Tensor) -> None:
         """Learn the scale from full-precision features and data."""
+
+    def refit(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> Likelihood:  # noqa: ARG002
+        """Return a likelihood for evaluation whose scale fits pairs (h, x) exactly, in one pass over them."""
+        raise ValueError(f"{type(self).__name__} has no scale that one pass over data can fit")
 
     def forward(self, h: Tensor, x: Tensor | None = None) -> Conditional:
         """Return the distribution over data that the decoder features h describe."""

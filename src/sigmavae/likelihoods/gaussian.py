@@ -6,21 +6,19 @@ ln p(x | z) = -|x - mu|^2 / (2 sigma^2) - D ln sigma - D/2 ln(2 pi)        (sect
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.normal import Normal
+from sigmavae.likelihoods.refit import GaussianLikelihood
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
 
 
-class FixedSigma(Likelihood):
+class FixedSigma(GaussianLikelihood):
     """A Gaussian whose sigma is a constant: 1 is `gaussian`, the mean squared error that most code uses."""
 
-    discrete: ClassVar[bool] = False
     sigma: Tensor
 
     def __init__(self, sigma: float = 1.0, support: SupportName = "unit") -> None:
@@ -50,10 +48,8 @@ def beta_vae(beta: float = 1.0, support: SupportName = "unit") -> FixedSigma:
     return FixedSigma(math.sqrt(beta / 2), support)
 
 
-class SharedSigma(Likelihood):
+class SharedSigma(GaussianLikelihood):
     """A Gaussian with one learned parameter lambda, sigma = e^lambda; not clipped (the paper needs no clip here)."""
-
-    discrete: ClassVar[bool] = False
 
     def __init__(self, sigma: float = 1.0, support: SupportName = "unit") -> None:
         super().__init__(_support(support))

@@ -17,12 +17,14 @@ identity is exact for the density alone: for the masses of 8-bit data `bin_log_p
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterable
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.base import Likelihood, full_precision
 from sigmavae.likelihoods.normal import Normal
 from sigmavae.likelihoods.optimal_sigma import SMALLEST_VARIANCE
 from sigmavae.likelihoods.running import RunningMean, sum_over_processes
@@ -69,6 +71,18 @@ class ImageSigma(Likelihood):
         """Fit the hyperprior."""
         self._fit(_log_optimum(self.door.support.squash(h), x))
 
+    @torch.no_grad()
+    def refit(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> ImageSigma:
+        """Return this likelihood with the hyperprior fitted to the images of all pairs (h, x) at once."""
+        optima = [
+            _log_optimum(self.door.support.squash(full_precision(h)), x.to(full_precision(h).dtype)) for h, x in pairs
+        ]
+        if not optima:
+            raise ValueError("refit needs at least one batch (h, x)")
+        fitted = copy.deepcopy(self).eval()
+        fitted.running.value.copy_(_moments(torch.cat(optima).double()))
+        return fitted
+
     def price(self, log_sigma: Tensor, dimensions: int) -> Tensor:
         """Return D w + KL(q(ln s | x) || p(ln s)) in nats for each image's ln sigma*."""
         mean, square = self.running.value.to(log_sigma.dtype)
@@ -80,9 +94,14 @@ class ImageSigma(Likelihood):
         return price
 
     def _fit(self, log_sigma: Tensor) -> None:
-        totals = torch.stack([log_sigma.sum(), log_sigma.square().sum(), torch.ones_like(log_sigma).sum()])
-        totals = sum_over_processes(totals)
-        self.running.update(totals[:2] / totals[2])
+        self.running.update(_moments(log_sigma))
+
+
+def _moments(log_sigma: Tensor) -> Tensor:
+    """Return (2,): the means of ln sigma* and of its square, over all processes."""
+    totals = torch.stack([log_sigma.sum(), log_sigma.square().sum(), torch.ones_like(log_sigma).sum()])
+    totals = sum_over_processes(totals)
+    return totals[:2] / totals[2]
 
 
 def _log_optimum(loc: Tensor, x: Tensor) -> Tensor:

@@ -8,13 +8,13 @@ average in evaluation, summed over processes when the batch is spread over sever
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.normal import Normal
+from sigmavae.likelihoods.refit import GaussianLikelihood
 from sigmavae.likelihoods.running import RunningMean, process_rank, sum_over_processes
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
@@ -25,7 +25,7 @@ SMALLEST_VARIANCE = 1e-12
 """Keeps a perfect reconstruction finite: a floor, not a clip, ten million times under one grey level's variance."""
 
 
-class OptimalSigma(Likelihood):
+class OptimalSigma(GaussianLikelihood):
     """A Gaussian whose sigma is the root mean squared error of its own reconstructions.
 
     `decay` is that of the running average of sigma^2 which evaluation uses. `split=True` is the paper's bias
@@ -37,8 +37,6 @@ class OptimalSigma(Likelihood):
     path through sigma, since the derivative of the loss with respect to sigma is zero there (envelope theorem). With
     `split` or held-out data sigma is no optimum of the batch that it scores, and is held constant by choice.
     """
-
-    discrete: ClassVar[bool] = False
 
     def __init__(
         self,

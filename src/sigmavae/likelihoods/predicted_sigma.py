@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
-from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.normal import Normal
+from sigmavae.likelihoods.refit import GaussianLikelihood
 from sigmavae.likelihoods.soft_clip import Bounds, check_bounds, soft_clip
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
 
 
-class PixelSigma(Likelihood):
+class PixelSigma(GaussianLikelihood):
     """A Gaussian whose mean and log-sigma the decoder predicts for every pixel and channel, softly clipped."""
-
-    discrete: ClassVar[bool] = False
 
     def __init__(self, bounds: Bounds = (-6.0, 2.0), support: SupportName = "unit") -> None:
         super().__init__(_support(support))
@@ -33,15 +29,13 @@ class PixelSigma(Likelihood):
         return Normal(self.door.support.squash(loc), torch.exp(soft_clip(log_sigma, self.bounds)), self.door)
 
 
-class BlockSigma(Likelihood):
+class BlockSigma(GaussianLikelihood):
     """A Gaussian whose predicted log-sigma is shared by the channels and by blocks of block x block pixels.
 
     block = 1 is one sigma a pixel and block = the image's size one sigma an image: the paper's series from
     per-pixel to per-image variance. A block's log-sigma is the mean of the feature map over it; blocks at the far
     edges of a size that block does not divide are smaller.
     """
-
-    discrete: ClassVar[bool] = False
 
     def __init__(self, block: int = 4, bounds: Bounds = (-6.0, 2.0), support: SupportName = "unit") -> None:
         super().__init__(_support(support))

@@ -2,5 +2,6 @@
 
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.importance import importance
+from sigmavae.metrics.sigma import sigma
 
-__all__ = ["bound", "importance"]
+__all__ = ["bound", "importance", "sigma"]
