@@ -60,16 +60,29 @@ def test_train_writes_a_run_and_says_so(trained: Path, capsys: pytest.CaptureFix
     assert result["experiment"]["likelihood"]["name"] == "optimal-sigma"
 
 
-def test_evaluate_repeats_the_result(trained: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["evaluate", str(trained)]) == 0
-    written = json.loads((trained / "evaluation-test.json").read_text())
-    assert written["metrics"] == json.loads((trained / "result.json").read_text())["metrics"]
-    assert f"wrote {trained / 'evaluation-test.json'}" in capsys.readouterr().out
+def test_evaluate_leaves_what_is_measured_alone_and_repeats_it_when_asked(trained: Path, capsys):
+    before = json.loads((trained / "result.json").read_text())
+    assert main(["evaluate", str(trained), "--metrics", "bound"]) == 0
+    assert "measured before" in capsys.readouterr().out
+    assert main(["evaluate", str(trained), "--metrics", "bound", "--again"]) == 0
+    shown = capsys.readouterr().out
+    assert "measured before" not in shown
+    assert f"wrote {trained / 'result.json'}" in shown
+    after = json.loads((trained / "result.json").read_text())
+    assert after["metrics"] == before["metrics"]
+    assert after | {"measured": 0} == before | {"measured": 0}
 
 
-def test_evaluate_another_split(trained: Path):
-    assert main(["evaluate", str(trained), "--split", "validation"]) == 0
-    assert json.loads((trained / "evaluation-validation.json").read_text())["images"] == 1000
+def test_evaluate_another_split_merges_one_metric_after_another(trained: Path):
+    path = trained / "evaluation-validation.json"
+    assert main(["evaluate", str(trained), "--split", "validation", "--metrics", "bound"]) == 0
+    first = json.loads(path.read_text())
+    assert first["images"] == 1000
+    assert main(["evaluate", str(trained), "--split", "validation", "--metrics", "importance", "--k", "2"]) == 0
+    both = json.loads(path.read_text())
+    assert both["metrics"].items() > first["metrics"].items()
+    assert both["metrics"]["importance_samples"] == 2
+    assert both["measured"]["importance"]["settings"] == {"split": "validation", "seed": 0, "k": 2}
 
 
 def test_sample_and_reconstruct_write_pictures(trained: Path, tmp_path: Path):
@@ -113,6 +126,9 @@ ERRORS = {
     "data.name='fashon': did you mean 'fashion'": ["train", "fashion-optimal", "--data.name", "fashon"],
     "'gaussian' has no option 'beta'": ["train", "fashion-gaussian", "--likelihood.beta", "1"],
     "is not a run folder": ["evaluate", "nowhere"],
+    "--metrics bond: did you mean 'bound'": ["evaluate", "nowhere", "--metrics", "bond"],
+    "--batch 0: must be 1 or more": ["evaluate", "nowhere", "--batch", "0"],
+    "k=0: must be 1 or more": ["evaluate", "nowhere", "--k", "0"],
     "--n 0: must be 1 or more": ["sample", "nowhere", "--n", "0"],
     "nowhere": ["report", "nowhere"],
 }

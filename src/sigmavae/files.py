@@ -41,6 +41,15 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     write_atomically(path, lambda temporary: _write_text(temporary, text))
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON object, or say which file is damaged."""
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read: {error}") from error
+    return content
+
+
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 

@@ -10,7 +10,6 @@ RUN/result.json           the metrics; written last
 
 from __future__ import annotations
 
-import json
 import platform
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,9 @@ from sigmavae.config import Experiment, differences, from_json, to_json
 from sigmavae.data import Splits, load, to_unit
 from sigmavae.devices import best_device
 from sigmavae.errors import ConfigError, RunError
-from sigmavae.files import alone_in, write_atomically, write_json
-from sigmavae.metrics import bound
+from sigmavae.evaluation import measure
+from sigmavae.files import alone_in, read_json, write_atomically, write_json
+from sigmavae.metrics.catalogue import Subject
 from sigmavae.models import LatentModel
 from sigmavae.pictures import write_grid
 from sigmavae.progress import Progress, Silent
@@ -59,29 +59,31 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
         model = build(experiment, splits)
         write_json(folder / "experiment.json", to_json(experiment))
         model = fit(experiment, model, splits, folder, fabric, progress)
-        return _conclude(experiment, model, splits, folder, fabric.device, command)
+        return _conclude(experiment, model, splits, folder, progress, command)
 
 
 def _conclude(
-    experiment: Experiment, model: LatentModel, splits: Splits, folder: Path, device: torch.device, command: str
+    experiment: Experiment, model: LatentModel, splits: Splits, folder: Path, progress: Progress, command: str
 ) -> dict[str, Any]:
     """Write final weights, pictures and, last, the result."""
     weights = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
     write_atomically(folder / "model.safetensors", lambda temporary: save_file(weights, temporary))
-    metrics = dict(bound(model, splits.test, experiment.seed))
+    subject = subject_of(experiment, model, splits, "test", progress)
+    measured = measure("bound", subject)
     journal = Journal.read(folder)
     write_pictures(model, splits, folder / "pictures", experiment.seed)
     result = {
         "name": experiment.name,
         "experiment": to_json(experiment),
-        "metrics": metrics,
+        "metrics": measured.values,
+        "measured": {"bound": measured.entry()},
         "data": {"source": splits.source, "fingerprint": splits.fingerprint, "shape": list(splits.shape)}
         | {name: len(splits.split(name)) for name in ("train", "validation", "test")},
         "steps": max((line["step"] for line in journal), default=0),
         "seconds": max((line["seconds"] for line in journal), default=0.0),
         "parameters": sum(p.numel() for p in model.parameters()),
         "command": command,
-        "device": _device_name(device),
+        "device": _device_name(model.device),
         "versions": {
             "python": platform.python_version(),
             "torch": torch.__version__,
@@ -109,7 +111,14 @@ def _data(experiment: Experiment, progress: Progress) -> Splits:
     return splits if experiment.model.videos else splits.frames()
 
 
-def load_run(folder: Path, progress: Progress | None = None) -> tuple[Experiment, LatentModel, Splits]:
+def subject_of(experiment: Experiment, model: LatentModel, splits: Splits, split: str, progress: Progress) -> Subject:
+    """Return what metrics measure: the model of an experiment on a split of its data."""
+    return Subject(model, splits, split, experiment.seed, experiment.train.batch, progress=progress)
+
+
+def load_run(
+    folder: Path, progress: Progress | None = None, device: torch.device | None = None
+) -> tuple[Experiment, LatentModel, Splits]:
     """Return a finished run's experiment, its model with the final weights, ready to use, and its data."""
     described, weights = folder / "experiment.json", folder / "model.safetensors"
     if not described.exists():
@@ -124,7 +133,7 @@ def load_run(folder: Path, progress: Progress | None = None) -> tuple[Experiment
     except (SafetensorError, RuntimeError, OSError) as error:
         first = str(error).splitlines()[0]
         raise RunError(f"{weights} cannot be used ({first}): remove it and run the same train command") from error
-    return experiment, model.eval().to(best_device()), splits
+    return experiment, model.eval().to(device or best_device()), splits
 
 
 def write_pictures(model: LatentModel, splits: Splits, folder: Path, seed: int) -> list[Path]:
@@ -137,15 +146,6 @@ def write_pictures(model: LatentModel, splits: Splits, folder: Path, seed: int) 
         write_grid(folder / "reconstructions.png", model.reconstruct(real)),
         write_grid(folder / "samples.png", model.sample(PICTURED)),
     ]
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Return a JSON object, or say which file is damaged."""
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path} cannot be read: {error}") from error
-    return content
 
 
 def _compare(experiment: Experiment, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -27,7 +28,7 @@ _COLUMNS = (
 
 def parse(verb: str, function: Callable[..., None], words: Sequence[str], example: str) -> None:
     """Call the function with arguments from the command line."""
-    description = f"{function.__doc__}\n\nExample: {example}"
+    description = f"{inspect.getdoc(function)}\n\nExample: {example}"
     # Which of several models a run has is its recipe's to say, not a word on the command line.
     config = (tyro.conf.AvoidSubcommands,)
     tyro.cli(function, prog=f"sigmavae {verb}", args=list(words), description=description, config=config)

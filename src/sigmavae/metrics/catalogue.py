@@ -1,0 +1,118 @@
+"""The metrics by name, as `sigmavae evaluate` offers them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from sigmavae.data.splits import Images, Splits
+from sigmavae.errors import ConfigError
+from sigmavae.metrics.bound import bound
+from sigmavae.metrics.importance import importance
+from sigmavae.metrics.items import BATCH
+from sigmavae.metrics.sigma import sigma
+from sigmavae.models import LatentModel
+from sigmavae.progress import Progress, Silent
+
+Values = Iterator[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is measured: a trained model on a split of its data."""
+
+    model: LatentModel
+    splits: Splits
+    split: str
+    seed: int
+    training_batch: int
+    batch: int = BATCH
+    progress: Progress = field(default_factory=Silent)
+
+    @property
+    def images(self) -> Images:
+        """The images of the split."""
+        return self.splits.split(self.split)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the numbers depend on besides the model and the data."""
+
+    k: int = 64
+    """importance: samples for each image"""
+
+    def __post_init__(self) -> None:
+        """Refuse counts that cannot be meant."""
+        for name in ("k",):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be 1 or more")
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric, and what its numbers depend on."""
+
+    title: str
+    """What it says, in a few words."""
+    measure: Callable[[Subject, Options], Values]
+    protocol: Callable[[Subject, Options], str]
+    """How it was measured, in a sentence that is kept beside the numbers."""
+    options: tuple[str, ...] = ()
+    """The fields of `Options` that matter to it."""
+    of_scale: bool = False
+    """Whether a recalibrated scale changes it."""
+
+
+def _bound(subject: Subject, options: Options) -> Values:  # noqa: ARG001
+    return bound(subject.model, subject.images, subject.seed, batch=subject.batch, progress=subject.progress)
+
+
+def _importance(subject: Subject, options: Options) -> Values:
+    return importance(
+        subject.model, subject.images, subject.seed, options.k, batch=subject.batch, progress=subject.progress
+    )
+
+
+def _sigma(subject: Subject, options: Options) -> Values:  # noqa: ARG001
+    return sigma(
+        subject.model,
+        subject.splits,
+        subject.split,
+        subject.seed,
+        subject.training_batch,
+        batch=subject.batch,
+        progress=subject.progress,
+    )
+
+
+def _on_images(subject: Subject) -> str:
+    return f"on the {len(subject.images):,} {subject.split} images"
+
+
+METRICS: dict[str, Metric] = {
+    "bound": Metric(
+        "the ELBO and its parts, of the model's own likelihood and of the 8-bit data",
+        _bound,
+        lambda subject, options: f"one latent code an image, {_on_images(subject)}",  # noqa: ARG005
+        of_scale=True,
+    ),
+    "importance": Metric(
+        "the tighter bound of several samples an image",
+        _importance,
+        lambda subject, options: f"{options.k} latent codes an image, {_on_images(subject)}",
+        options=("k",),
+        of_scale=True,
+    ),
+    "sigma": Metric(
+        "where sigma comes from and what it costs",
+        _sigma,
+        lambda subject, options: (  # noqa: ARG005
+            f"{_on_images(subject)}; batches of {subject.training_batch} as in training"
+        ),
+    ),
+}
+"""Every metric; in this order they are measured and shown."""
+
+QUICK = ("bound", "sigma")
+"""What is measured unless something else is asked for: seconds each."""
