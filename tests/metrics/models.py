@@ -12,7 +12,7 @@ import sigmavae
 from sigmavae.likelihoods import Likelihood
 from sigmavae.likelihoods.gaussian import FixedSigma
 from sigmavae.models import LatentModel
-from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal, log_ratio_to_standard_normal
+from sigmavae.models.gaussian_latent import GaussianLatentModel
 from sigmavae.noise import Noise
 
 SHAPE = (1, 4, 5)
@@ -44,7 +44,7 @@ class Constant(LatentModel):
         return self.h.expand(n, *self.h.shape)
 
 
-class LinearGaussian(LatentModel):
+class LinearGaussian(GaussianLatentModel):
     """z ~ N(0, I), x ~ N(W z + 1/2, sigma^2 I): ln p(x), the posterior and the rate have closed forms.
 
     The columns of W are orthogonal, so the posterior is diagonal. `widen` multiplies its standard deviation, `shift`
@@ -52,7 +52,7 @@ class LinearGaussian(LatentModel):
     """
 
     def __init__(self, scales: list[float], sigma: float, widen: float = 1.0, shift: float = 0.0) -> None:
-        super().__init__(SHAPE, FixedSigma(sigma, support="real"))
+        super().__init__(SHAPE, FixedSigma(sigma, support="real"), len(scales))
         self.dimensions, self.sigma, self.widen, self.shift = math.prod(SHAPE), sigma, widen, shift
         generator = torch.Generator().manual_seed(0)
         basis = torch.linalg.qr(torch.randn(self.dimensions, len(scales), generator=generator, dtype=torch.float64))[0]
@@ -66,18 +66,6 @@ class LinearGaussian(LatentModel):
 
     def decode(self, z: Tensor) -> Tensor:
         return (z @ self.weight.T + 0.5).reshape(-1, *SHAPE)
-
-    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
-        mean, log_variance = self.encode(x)
-        return self.decode(draw(mean, log_variance, noise)), kl_to_standard_normal(mean, log_variance)
-
-    def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
-        mean, log_variance = self.encode(x)
-        z = draw(mean, log_variance, noise)
-        return self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
-
-    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
-        return self.decode(noise(self.weight.new_empty(n, self.weight.shape[1])))
 
     def log_evidence(self, images: np.ndarray) -> Tensor:
         """Return ln p(x) of every image, exactly."""

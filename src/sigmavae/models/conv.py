@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-import torch
 from torch import Tensor, nn
 
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
-from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal, log_ratio_to_standard_normal
-from sigmavae.models.latent import LatentModel
-from sigmavae.noise import Noise
+from sigmavae.models.gaussian_latent import GaussianLatentModel
 
 SMALLEST_SIDE = 8
 
 
-class ConvVAE(LatentModel):
+class ConvVAE(GaussianLatentModel):
     """The paper's network at 28 x 28 - 992,427 parameters with three output channels - and its like at other sizes.
 
     Two of the three layers either way change the resolution by two. A side that four does not divide is decoded on
@@ -27,8 +24,7 @@ class ConvVAE(LatentModel):
 
     def __init__(self, shape: Sequence[int], likelihood: Likelihood, latent: int = 20, width: int = 32) -> None:
         channels, height, sides = _check(shape)
-        super().__init__((channels, height, sides), likelihood)
-        self.latent = latent
+        super().__init__((channels, height, sides), likelihood, latent)
         half = (height // 2, sides // 2)
         encoded = ((half[0] + 1) // 2, (half[1] + 1) // 2)
         grid = ((height + 3) // 4, (sides + 3) // 4)
@@ -63,21 +59,6 @@ class ConvVAE(LatentModel):
         """Return decoder features for latent codes (B, latent)."""
         h: Tensor = self.decoder(z)
         return h[..., : self.shape[1], : self.shape[2]]
-
-    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
-        """Return decoder features at one posterior sample, and the rate."""
-        mean, log_variance = self.encode(x)
-        return self.decode(draw(mean, log_variance, noise)), kl_to_standard_normal(mean, log_variance)
-
-    def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
-        """Return decoder features at one posterior sample z, and ln q(z | x) - ln p(z) there."""
-        mean, log_variance = self.encode(x)
-        z = draw(mean, log_variance, noise)
-        return self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
-
-    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
-        """Return decoder features of n samples from the prior."""
-        return self.decode(noise(self.mean.weight.new_empty(n, self.latent)))
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,46 @@
-"""A diagonal Gaussian posterior with a standard normal prior."""
+"""One latent vector with a diagonal Gaussian posterior and a standard normal prior."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 import torch
 from torch import Tensor
 
+from sigmavae.likelihoods import Likelihood
+from sigmavae.models.latent import LatentModel
 from sigmavae.noise import Noise
+
+
+class GaussianLatentModel(LatentModel):
+    """A model of one latent vector z: q(z | x) = N(mean, e^log_variance), p(z) = N(0, I)."""
+
+    def __init__(self, shape: tuple[int, ...], likelihood: Likelihood, latent: int) -> None:
+        super().__init__(shape, likelihood)
+        self.latent = latent
+
+    @abstractmethod
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the mean and log-variance of q(z | x), (B, latent) each, in full precision."""
+
+    @abstractmethod
+    def decode(self, z: Tensor) -> Tensor:
+        """Return decoder features for latent codes (B, latent)."""
+
+    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample, and the rate in closed form."""
+        mean, log_variance = self.encode(x)
+        return self.decode(draw(mean, log_variance, noise)), kl_to_standard_normal(mean, log_variance)
+
+    def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample z, and ln q(z | x) - ln p(z) there."""
+        mean, log_variance = self.encode(x)
+        z = draw(mean, log_variance, noise)
+        return self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
+
+    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
+        """Return decoder features of n samples from the prior."""
+        return self.decode(noise(next(self.parameters()).new_empty(n, self.latent)))
 
 
 def draw(mean: Tensor, log_variance: Tensor, noise: Noise = torch.randn_like) -> Tensor:
