@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/likelihoods.md")
+DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md")
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
 
@@ -45,7 +45,39 @@ def demo() -> str:
     return "\n".join([*lines, "", f"{note} {_seeds(rows)} {_source(rows, 'python benchmarks/demo_seeds.py')}"])
 
 
-TABLES = {"likelihoods": likelihoods, "demo": demo}
+def pipeline() -> str:
+    found = _read("data")
+    lines = ["| batches of 128, 3 x 32 x 32 | images a second | times the training step's need |", "|---|---:|---:|"]
+    times = found["times the training step's need"]
+    lines += [f"| {name} | {rate:,.0f} | {times[name]:.1f} |" for name, rate in found["images a second"].items()]
+    note = (
+        f"{found['images']:,} images: prepared in {found['seconds to prepare']:.1f} s, found again in "
+        f"{found['seconds to find again'] * 1000:.0f} ms. Medians; `{found['command']}`; {found['machine']}, "
+        f"torch {found['versions']['torch']}."
+    )
+    return "\n".join([*lines, "", note])
+
+
+def datasets() -> str:
+    found = _read("datasets")
+    lines = [
+        "| set | train / validation / test | shape | check, s | prepare, s | again, s | epoch, s | nll | bits/dim |"
+    ]
+    lines += ["|---|---|---|---:|---:|---:|---:|---:|---:|"]
+    for row in found["rows"]:
+        data, metrics = row["data"], row["metrics"]
+        counts = " / ".join(f"{data[split]:,}" for split in ("train", "validation", "test"))
+        shape = " x ".join(map(str, data["shape"]))
+        seconds = " | ".join(f"{row[key]:.{digits}f}" for key, digits in (("check", 1), ("prepare", 1), ("again", 3)))
+        name = row["name"].removesuffix("-optimal")
+        lines.append(
+            f"| `{name}` | {counts} | {shape} | {seconds} | {row['seconds']:.0f} | {metrics['nll']:.0f} | "
+            f"{metrics['bits_per_dim']:.2f} |"
+        )
+    return "\n".join([*lines, "", f"One seed. {_source(found['rows'], found['command'])}"])
+
+
+TABLES = {"likelihoods": likelihoods, "demo": demo, "pipeline": pipeline, "datasets": datasets}
 
 
 def rewritten(text: str) -> str:
@@ -70,8 +102,8 @@ def _interval(values: list[float], digits: int) -> str:
     return mean if f"{spread:.{digits}f}" == f"{0:.{digits}f}" else f"{mean} ± {spread:.{digits}f}"
 
 
-def _read(name: str) -> list[dict[str, Any]]:
-    content: list[dict[str, Any]] = json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+def _read(name: str) -> Any:
+    content: Any = json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
     return content
 
 

@@ -65,14 +65,16 @@ def test_every_command_exists():
             assert argument in names()
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/likelihoods.md", "docs/training.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "CONTRIBUTING.md", "docs/likelihoods.md", "docs/training.md", "docs/data.md"]
+)
 def test_links_and_pictures_exist(document: str):
     path = ROOT / document
     for target in re.findall(r"\]\(([^)#]+)\)", path.read_text(encoding="utf-8")):
         assert (path.parent / target).exists(), f"{document} links to {target}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/likelihoods.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/likelihoods.md", "docs/data.md"])
 def test_tables_are_what_was_measured(document: str):
     spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
     tables = importlib.util.module_from_spec(spec)
