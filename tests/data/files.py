@@ -97,3 +97,9 @@ def smooth(height: int, width: int, phase: float = 0.0) -> np.ndarray:
     y, x = np.mgrid[0:height, 0:width]
     waves = [np.sin(x / width * 3 + phase), np.cos(y / height * 3 + phase), np.sin((x + y) / (height + width) * 3)]
     return (127.5 + 100 * np.stack(waves, -1)).astype(np.uint8)
+
+
+def likeness(images: np.ndarray, axis: int) -> float:
+    """Correlation of neighbouring values along an axis: near 1 in photographs, if axes are what they are taken for."""
+    values = np.moveaxis(images.astype(np.float32), axis, 0)
+    return float(np.corrcoef(values[1:].ravel(), values[:-1].ravel())[0, 1])

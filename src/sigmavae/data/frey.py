@@ -18,7 +18,7 @@ _ROWS, _COLUMNS = 28, 20
 def locate(path: Path) -> Sequence[Path]:
     """Return the file, named itself or by its folder."""
     file = path if path.is_file() else path / _FILE
-    return [file] if file.name == _FILE and file.exists() else []
+    return [file] if file.name == _FILE and file.is_file() else []
 
 
 def open_frey(files: Sequence[Path], config: DataConfig) -> Source:  # noqa: ARG001

@@ -21,9 +21,9 @@ def locate(path: Path) -> Sequence[Path]:
     if path.is_file():
         return [path] if path.match(_PATTERN) else []
     both = [path / "train_32x32.mat", path / "test_32x32.mat"]
-    if all(file.exists() for file in both):
+    if all(file.is_file() for file in both):
         return both
-    found = sorted(path.glob(_PATTERN))
+    found = sorted(file for file in path.glob(_PATTERN) if file.is_file())
     return found if len(found) == 1 else []
 
 
