@@ -38,3 +38,14 @@ def test_on_a_terminal_a_bar():
     assert "10/10" in text
     assert "2346 images/s" in text
     assert "a sentence" in text
+
+
+def test_names_of_files_are_shown_as_they_are():
+    for terminal in (False, True):
+        out = io.StringIO()
+        with Bars(Console(file=out, width=120, force_terminal=terminal, color_system=None)) as bars:
+            bars.begin("[bold]a[/b]", 1, 0)
+            bars.advance(1, {})
+            bars.say("/photos/[old]/x[/].png")
+        assert "[bold]a[/b]" in out.getvalue()
+        assert "/photos/[old]/x[/].png" in out.getvalue()

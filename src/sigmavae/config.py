@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from sigmavae.errors import ConfigError
+from sigmavae.files import absolute
 from sigmavae.likelihoods import Likelihood, likelihood
 from sigmavae.models.conv import ConvConfig
 
@@ -37,7 +38,7 @@ class DataConfig:
     def __post_init__(self) -> None:
         """Make the path one that means the same from every folder: a run may be looked at from another."""
         if self.path is not None:
-            object.__setattr__(self, "path", self.path.expanduser().absolute())
+            object.__setattr__(self, "path", absolute(self.path))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,13 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
+
+
+def absolute(path: Path) -> Path:
+    """Return a path that means the same from every folder; ~somebody who does not exist is an ordinary name."""
+    with suppress(RuntimeError):
+        path = path.expanduser()
+    return path.absolute()
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from sigmavae.errors import SigmaVAEError
 from sigmavae.files import write_atomically
 
 COLUMNS, GAP = 8, 2
@@ -26,7 +27,10 @@ def write_grid(path: Path, images: Tensor, columns: int = COLUMNS) -> Path:
         sheet[:3, top : top + height, left : left + width] = value
         sheet[3, top : top + height, left : left + width] = 255
     picture = Image.fromarray(sheet.permute(1, 2, 0).contiguous().numpy(), "RGBA")
-    write_atomically(path, lambda temporary: picture.save(temporary, "PNG", optimize=True))
+    try:
+        write_atomically(path, lambda temporary: picture.save(temporary, "PNG", optimize=True))
+    except OSError as error:
+        raise SigmaVAEError(f"{path}: cannot be written ({error.strerror or error}); name another place") from error
     return path
 
 

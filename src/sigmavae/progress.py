@@ -47,7 +47,7 @@ class Bars:
         self._console = console
         self._clock = clock
         self._bars = RichProgress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
             MofNCompleteColumn(),
             TextColumn("{task.fields[values]}"),
@@ -85,12 +85,14 @@ class Bars:
         if not self._console.is_terminal and (now - self._spoke >= QUIET_SECONDS or done == self._total):
             self._spoke = now
             self._console.print(
-                f"{self._name}  {done}/{self._total}  {self._values}{self._left(done, now)}", highlight=False
+                f"{self._name}  {done}/{self._total}  {self._values}{self._left(done, now)}",
+                highlight=False,
+                markup=False,
             )
 
     def say(self, text: str) -> None:
         """A sentence worth a line of its own."""
-        self._console.print(text, highlight=False, soft_wrap=True)
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def _left(self, done: int, now: float) -> str:
         if done == self._total or done == self._begun_at:

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import google_crc32c
 import numpy as np
 from PIL import Image
 
@@ -103,3 +104,51 @@ def likeness(images: np.ndarray, axis: int) -> float:
     """Correlation of neighbouring values along an axis: near 1 in photographs, if axes are what they are taken for."""
     values = np.moveaxis(images.astype(np.float32), axis, 0)
     return float(np.corrcoef(values[1:].ravel(), values[:-1].ravel())[0, 1])
+
+
+def masked(content: bytes) -> bytes:
+    """The checksum that TFRecord files have, as their documentation defines it."""
+    value = google_crc32c.value(content)
+    return struct.pack("<I", ((value >> 15 | value << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+
+
+def record(content: bytes) -> bytes:
+    length = struct.pack("<Q", len(content))
+    return length + masked(length) + content + masked(content)
+
+
+def varint(value: int) -> bytes:
+    low, rest = value & 0x7F, value >> 7
+    return bytes([low | 0x80]) + varint(rest) if rest else bytes([low])
+
+
+def delimited(number: int, content: bytes) -> bytes:
+    """A field of a protocol buffer that is bytes or a message."""
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def feature(key: str, *values: bytes) -> bytes:
+    """An entry of the map in a tf.train.Features: a list of byte strings under a key."""
+    strings = b"".join(delimited(1, value) for value in values)
+    return delimited(1, delimited(1, key.encode()) + delimited(2, delimited(1, strings)))
+
+
+def floats(key: str, *values: float) -> bytes:
+    packed = delimited(1, struct.pack(f"<{len(values)}f", *values))
+    return delimited(1, delimited(1, key.encode()) + delimited(2, delimited(2, packed)))
+
+
+def example(*features: bytes) -> bytes:
+    """A tf.train.Example."""
+    return delimited(1, b"".join(features))
+
+
+def trajectory(main: np.ndarray, other: np.ndarray | None = None) -> bytes:
+    """A record of BAIR robot pushing: frames (T, 64, 64, 3) of two cameras, actions and positions."""
+    features = []
+    for number, frame in enumerate(main):
+        features.append(feature(f"{number}/image_aux1/encoded", frame.tobytes()))
+        features.append(feature(f"{number}/image_main/encoded", (frame if other is None else other[number]).tobytes()))
+        features.append(floats(f"{number}/action", 0.1, 0.2, 0.3, 0.4))
+        features.append(floats(f"{number}/endeffector_pos", 0.5, 0.6, 0.7))
+    return record(example(*features[::-1]))  # a map has no order

@@ -7,7 +7,7 @@ import pytest
 
 from sigmavae.data.arrays import locate, open_arrays, part_of
 from sigmavae.errors import DataError
-from tests.data.files import any_config, items, pixels
+from tests.data.files import any_config, items, pixels, write_zip
 
 IMAGES = pixels(5, 6, 7, 3)
 VIDEOS = pixels(4, 5, 6, 7, 3)
@@ -97,6 +97,25 @@ def test_a_cut_file_is_named(save, tmp_path: Path):
         path.write_bytes(content[:length])
         with pytest.raises(DataError, match=rf"{path.name}: is .*save it again"):
             open_arrays([path], any_config())
+
+
+def test_endings_may_be_upper_case_but_not_wrong(tmp_path: Path):
+    np.save(tmp_path / "x.npy", IMAGES)
+    (tmp_path / "x.npy").rename(tmp_path / "X.NPY")
+    (tmp_path / "folder.npy").mkdir()
+    assert np.array_equal(items(open_arrays(locate(tmp_path), any_config()).parts["all"]), IMAGES)
+    (tmp_path / "X.NPY").rename(tmp_path / "x.npz")
+    with pytest.raises(DataError, match=r"x\.npz: is damaged .*save it again"):
+        open_arrays(locate(tmp_path), any_config())
+    np.savez(tmp_path / "x.npz", images=IMAGES)
+    (tmp_path / "x.npz").rename(tmp_path / "x.npy")
+    with pytest.raises(DataError, match=r"x\.npy: is no whole file of plain arrays"):
+        open_arrays(locate(tmp_path), any_config())
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path: Path):
+    with pytest.raises(DataError, match=r"has shape \(\)"):
+        open_arrays([write_zip(tmp_path / "x.npz", {"images": b"text"})], any_config())
 
 
 def test_pickled_objects_are_not_loaded(tmp_path: Path):

@@ -44,6 +44,23 @@ def test_the_published_tree_is_recognised(tmp_path: Path):
     assert open_celeba(locate(tmp_path), any_config()).parts["train"].count == 2
 
 
+def test_of_several_archives_the_faces_are_taken(tmp_path: Path):
+    write(tmp_path, packed=True)
+    write_zip(tmp_path / "anno.zip", {"x.txt": b""})
+    (tmp_path / "img_align_celeba.zip").rename(tmp_path / "img_align_celeba.ZIP")
+    assert [file.name for file in locate(tmp_path)] == ["list_eval_partition.txt", "img_align_celeba.ZIP"]
+    assert locate(tmp_path / "img_align_celeba.ZIP") == locate(tmp_path)
+    assert open_celeba(locate(tmp_path), any_config()).parts["train"].count == 2
+
+
+def test_a_folder_called_like_the_partition_is_not_it(tmp_path: Path):
+    write(tmp_path, packed=True)
+    (tmp_path / "list_eval_partition.txt").unlink()
+    (tmp_path / "list_eval_partition.txt").mkdir()
+    assert not locate(tmp_path)
+    assert not locate(tmp_path / "img_align_celeba.zip")
+
+
 def test_the_crop_is_the_centre_at_any_resolution():
     rows, columns = FACE.box(218, 178)
     assert (rows, columns) == (slice(35, 183), slice(15, 163))

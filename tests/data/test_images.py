@@ -4,12 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from sigmavae.data.images import locate, open_images
 from sigmavae.data.picture import decode
 from sigmavae.errors import DataError
 from tests.data.files import any_config, items, picture, pixels, smooth, write_zip
+
+fuzz = settings(max_examples=300, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 GRAY, COLOUR = pixels(6, 8), pixels(6, 8, 3)
 
@@ -86,6 +90,27 @@ def test_top_folders_may_name_the_splits(tmp_path: Path):
     assert read_all(tmp_path)["all"].count == 5
 
 
+def test_odd_names_and_links(tmp_path: Path):
+    put(tmp_path, **{"d.png__x_JPG": picture(COLOUR, "JPEG"), "Grüße 東京_png": picture(COLOUR)})
+    put(tmp_path, **{".thumbs__y_png": b"x"})
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "nowhere.png").symlink_to(tmp_path / "nothing")
+    (tmp_path / "itself.png").symlink_to(tmp_path / "itself.png")
+    part = read_all(tmp_path)["all"]
+    assert [Path(part.name(i)).name for i in range(part.count)] == [
+        "Grüße 東京.png", "x.JPG", "itself.png", "nowhere.png",
+    ]  # fmt: skip
+    assert part.read(0).shape == part.read(1).shape == (6, 8, 3)
+    for i in (2, 3):
+        with pytest.raises(DataError, match=r"(itself|nowhere)\.png: cannot be read"):
+            part.read(i)
+
+
+def test_an_image_of_one_pixel(tmp_path: Path):
+    values = np.full((1, 1, 3), [10, 20, 30], np.uint8)
+    assert np.array_equal(read_all(put(tmp_path, a_png=picture(values)), size=4)["all"].read(0), values)
+
+
 def test_a_folder_all_inside_of_train_is_not_split(tmp_path: Path):
     put(tmp_path, train__a_png=picture(COLOUR), train__b_png=picture(COLOUR))
     assert read_all(tmp_path).keys() == {"all"}
@@ -145,3 +170,40 @@ def test_a_damaged_zip_is_named(tmp_path: Path):
     path.write_bytes(content.replace(picture(COLOUR)[40:60], b"\0" * 20, 1))
     with pytest.raises(DataError, match=r"0\.png in .*photos\.zip: cannot be read"):
         items(read_all(path)["all"])
+
+
+def test_a_damaged_member_of_a_zip_spoils_only_itself(tmp_path: Path):
+    path = write_zip(tmp_path / "PHOTOS.ZIP", {f"{n}.png": picture(pixels(6, 8, 3, seed=n)) for n in range(2)})
+    path.write_bytes(path.read_bytes().replace(picture(pixels(6, 8, 3, seed=0))[40:60], b"\0" * 20, 1))
+    part = read_all(path)["all"]
+    with pytest.raises(DataError, match=r"0\.png in .*PHOTOS\.ZIP: cannot be read"):
+        part.read(0)
+    assert np.array_equal(part.read(1), pixels(6, 8, 3, seed=1))
+
+
+@pytest.mark.parametrize("name", ["", ".", "./", "10:30.txt"])
+def test_a_zip_may_hold_odd_names(name: str, tmp_path: Path):
+    path = write_zip(tmp_path / "photos.zip", {name or "x": b"", "good.png": picture(COLOUR)})
+    if not name:
+        path.write_bytes(path.read_bytes().replace(b"x", b"\0"))  # a name of nothing
+    assert read_all(path)["all"].count == 1
+
+
+@fuzz
+@given(
+    changes=st.lists(st.tuples(st.integers(0, 10**4), st.integers(0, 255)), min_size=1, max_size=4),
+    cut=st.integers(0, 10**4),
+)
+def test_damaged_zips_raise_only_the_readers_own_error(changes: list[tuple[int, int]], cut: int, tmp_path: Path):
+    path = write_zip(tmp_path / "photos.zip", {f"{n}.png": picture(GRAY) for n in range(2)})
+    content = bytearray(path.read_bytes())
+    for place, value in changes:
+        content[-1 - place % len(content)] = value  # the directory is at the end
+    path.write_bytes(content[: max(1, len(content) - cut % 3)])
+    try:
+        files = locate(path)
+        part = open_images(files, any_config()).parts["all"] if files else None
+        for i in range(part.count if part else 0):
+            part.read(i)
+    except DataError:
+        return

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from sigmavae.errors import DataError
 
@@ -19,12 +18,12 @@ class Archive:
         self._path = path
         try:
             self._zip = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile, ValueError) as error:
+        except Exception as error:  # the parser raises whatever a damaged byte leads it to
             raise DataError(f"{path}: is no whole zip archive ({error}); fetch it again") from error
-        self._members = {member.filename: member for member in self._zip.infolist() if not member.is_dir()}
+        self._members = {member.filename: member for member in self._zip.infolist()}
         for name in self._members:
-            inside = PurePosixPath(name.replace("\\", "/"))
-            if inside.is_absolute() or ".." in inside.parts or ":" in inside.parts[0]:
+            inside = PureWindowsPath(name)  # knows both slashes, and drives
+            if inside.anchor or ".." in inside.parts:
                 raise DataError(f"{path}: holds {name!r}, a file outside of itself: do not use this archive")
 
     def names(self, suffixes: tuple[str, ...]) -> Sequence[str]:
@@ -43,5 +42,5 @@ class Archive:
             raise DataError(f"{name} in {self._path}: would be {member.file_size} bytes large")
         try:
             return self._zip.read(member)
-        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
+        except Exception as error:
             raise DataError(f"{name} in {self._path}: cannot be read ({error})") from error

@@ -14,6 +14,7 @@ from sigmavae.data.resize import SQUARE, Item
 from sigmavae.data.source import Part, Source
 from sigmavae.errors import DataError
 
+_SUFFIXES = (".npy", ".npz")
 _SPLITS = ("train", "validation", "test")
 _COLOURS = (1, 3)
 _LAYOUTS = "(N, H, W), (N, H, W, C), (N, C, H, W), (N, T, H, W, C) or (N, T, C, H, W), with C = 1 or 3"
@@ -23,8 +24,8 @@ _USUAL = ("images", "frames", "videos", "data", "x", "X", "arr_0")  # names that
 def locate(path: Path) -> Sequence[Path]:
     """Return a file, the only one of a folder, or those called train, test and perhaps validation."""
     if path.is_file():
-        return [path] if path.suffix in (".npy", ".npz") else []
-    found = sorted(file for pattern in ("*.npy", "*.npz") for file in path.glob(pattern))
+        return [path] if path.suffix.lower() in _SUFFIXES else []
+    found = sorted(file for file in path.glob("*") if file.suffix.lower() in _SUFFIXES and file.is_file())
     named = [file for file in found if file.stem in _SPLITS]
     if {"train", "test"} <= {file.stem for file in named}:
         return named
@@ -63,10 +64,10 @@ def part_of(array: NDArray[Any], name: str, config: DataConfig) -> Part:
 def _of_file(path: Path) -> Mapping[str, NDArray[Any]]:
     """Return the arrays of a file by the names of splits; one that is not split is `all`."""
     try:
-        if path.suffix == ".npy":
-            return {"all": np.load(path, mmap_mode="r", allow_pickle=False)}
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as content:
-            return {name: content[member] for name, member in _members(path, content.files).items()}
+        if path.suffix.lower() == ".npy":
+            return {"all": np.lib.format.open_memmap(path, mode="r")}
+        with path.open("rb") as file, np.lib.npyio.NpzFile(file, allow_pickle=False) as content:
+            return {name: np.asarray(content[member]) for name, member in _members(path, content.files).items()}
     except (OSError, ValueError, EOFError, MemoryError, KeyError) as error:
         raise DataError(f"{path}: is no whole file of plain arrays ({error}); save it again") from error
     except Exception as error:  # zipfile and zlib have errors of their own

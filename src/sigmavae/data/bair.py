@@ -18,6 +18,7 @@ from sigmavae.config import DataConfig
 from sigmavae.data import arrays, frames
 from sigmavae.data.frames import natural
 from sigmavae.data.images import SPLITS
+from sigmavae.data.picture import SUFFIXES as PICTURES
 from sigmavae.data.resize import WHOLE, Item
 from sigmavae.data.source import Part, Source
 from sigmavae.data.tfrecord import Record, bytes_features, index, read_record
@@ -43,7 +44,7 @@ def open_bair(files: Sequence[Path], config: DataConfig) -> Source:
         return Source(_parts(shards, config), WHOLE, f"BAIR robot pushing, TFRecords of {files[0].parent.parent.name}")
     if kind == ".tar":
         return Source(_parts(list(_members(files[0])), config), WHOLE, f"BAIR robot pushing, {files[0].name}")
-    if kind == ".png":
+    if kind in PICTURES:
         return source_of(files, config, WHOLE, "BAIR robot pushing, PNG frames")
     source = arrays.open_arrays(files, config)
     return dataclasses.replace(source, crop=WHOLE, about=f"BAIR robot pushing, {source.about}")
@@ -105,7 +106,7 @@ def _in_order(files: Iterator[Path]) -> list[Path]:
 
 
 def _tar(path: Path) -> Sequence[Path]:
-    file = path if path.suffix == ".tar" else path / _TAR
+    file = path if path.suffix.lower() == ".tar" else path / _TAR
     return [file] if file.is_file() and tarfile.is_tarfile(file) and any(_members(file)) else []
 
 
@@ -148,7 +149,7 @@ def _arrays(path: Path) -> Sequence[Path]:
 def _shapes(file: Path) -> list[tuple[int, ...]]:
     """Return the shapes of the arrays in a file; none if it cannot be read."""
     try:
-        if file.suffix == ".npy":
+        if file.suffix.lower() == ".npy":
             with file.open("rb") as content:
                 return [_shape(content)]
         with zipfile.ZipFile(file) as members:

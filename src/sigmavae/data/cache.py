@@ -17,7 +17,7 @@ import platformdirs
 
 from sigmavae.data.splits import NAMES, Images, Splits
 from sigmavae.errors import DataError
-from sigmavae.files import waiting_for
+from sigmavae.files import absolute, waiting_for
 
 VARIABLE = "SIGMAVAE_CACHE"
 LAYOUT = 1  # of the files; another number makes everything be prepared again
@@ -26,7 +26,7 @@ LAYOUT = 1  # of the files; another number makes everything be prepared again
 def cache_folder() -> Path:
     """Return where downloads and prepared data are kept: $SIGMAVAE_CACHE, or the platform's cache folder."""
     named = os.environ.get(VARIABLE)
-    return Path(named).expanduser() if named else Path(platformdirs.user_cache_dir("sigmavae"))
+    return absolute(Path(named)) if named else Path(platformdirs.user_cache_dir("sigmavae"))
 
 
 def prepared(name: str, files: Sequence[Path], options: dict[str, Any], make: Callable[[Path], None]) -> Splits:
@@ -90,5 +90,8 @@ def _map(path: Path, shape: tuple[int, ...]) -> Images:
 
 
 def _stamp(path: Path) -> list[str | int]:
-    status = path.stat()
+    try:
+        status = path.stat()
+    except OSError:  # a link to nowhere: said when it is its turn to be read
+        return [str(path.absolute())]
     return [str(path.absolute()), status.st_size, status.st_mtime_ns]

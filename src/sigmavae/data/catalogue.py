@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 
 from sigmavae.config import DataConfig
@@ -12,7 +13,7 @@ from sigmavae.data.cache import cache_folder, prepared
 from sigmavae.data.fashion import load_fashion
 from sigmavae.data.prepare import prepare
 from sigmavae.data.published import PUBLISHED
-from sigmavae.data.source import Format
+from sigmavae.data.source import Format, Source, looking_at
 from sigmavae.data.splits import Splits
 from sigmavae.errors import ConfigError, DataError
 from sigmavae.progress import Progress
@@ -48,7 +49,7 @@ def load(config: DataConfig, progress: Progress) -> Splits:
     options = {**dataclasses.asdict(config), "path": None}
 
     def make(folder: Path) -> None:
-        prepare(FORMATS[config.name].open(files, config), config, folder, progress)
+        prepare(opened(FORMATS[config.name], files, config), config, folder, progress)
 
     return prepared(config.name, files, options, make)
 
@@ -56,17 +57,28 @@ def load(config: DataConfig, progress: Progress) -> Splits:
 def files_of(name: str, path: Path | None) -> list[Path]:
     """Return the files of a data set at a path, or where they are put when they are fetched."""
     known = find(name)
-    if path is None:
-        path = downloads_folder(name)
+    place = downloads_folder(name) if path is None else path
+    files = located(known, place) if path is not None or place.exists() else []
+    if files:
+        return files
+    if path is not None:
+        raise DataError(f"{path}: cannot be read as {known.title}; sigmavae data check {path} says what it is")
+    how = f"sigmavae data fetch {name} brings them, or " if known.downloads else ""
+    raise DataError(f"data.path: {name} needs files: {how}name them with --data.path")
+
+
+def located(known: Format, path: Path) -> list[Path]:
+    """Return the files of a data set at a path, none if it holds something else."""
+    with looking_at(path):
         if not path.exists():
-            how = f"sigmavae data fetch {name} brings them, or " if known.downloads else ""
-            raise DataError(f"data.path: {name} needs files: {how}name them with --data.path")
-    if not path.exists():
-        raise DataError(f"data.path={path}: there is no such file or folder")
-    files = list(known.locate(path))
-    if not files:
-        raise DataError(f"{path}: is not {known.title}; sigmavae data check {path} says what it is")
-    return files
+            raise DataError(f"{path}: there is no such file or folder")
+        return list(known.locate(path))
+
+
+def opened(known: Format, files: Sequence[Path], config: DataConfig) -> Source:
+    """Return the items in the files of a data set."""
+    with looking_at(files[0]):
+        return known.open(files, config)
 
 
 def find(name: str) -> Format:
@@ -80,7 +92,7 @@ def find(name: str) -> Format:
 def recognise(path: Path) -> tuple[Format, list[Path]]:
     """Return what a path holds, and its files."""
     for known in FORMATS.values():
-        if files := list(known.locate(path)):
+        if files := located(known, path):
             return known, files
     raise DataError(
         f"{path}: holds nothing that can be read as a data set: give it images (PNG, JPEG, WebP), videos, .npy or .npz"

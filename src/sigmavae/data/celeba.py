@@ -15,6 +15,7 @@ from sigmavae.data.source import Part, Source
 from sigmavae.errors import DataError
 
 _PARTITION = "list_eval_partition.txt"
+_ARCHIVES = ("*.[zZ][iI][pP]", "*/*.[zZ][iI][pP]")
 _SPLITS = {"0": "train", "1": "validation", "2": "test"}
 _KEPT, _WIDTH = 148, 178  # pixels: the usual crop, without most of the background
 
@@ -31,17 +32,22 @@ def locate(path: Path) -> Sequence[Path]:
     """Return the partition file, then the zip or the images; at most one folder below the path."""
     if path.is_file():
         partition = path.parent / _PARTITION
-        return [partition, path] if path.suffix == ".zip" and partition.exists() else []
-    partitions = [*path.glob(_PARTITION), *path.glob(f"*/{_PARTITION}")]
-    faces = [*path.glob("*.zip"), *path.glob("*/*.zip")][:1] or images.locate(path)
-    return [partitions[0], *faces] if partitions and faces else []
+        return [partition, path] if _is_zip(path) and partition.is_file() else []
+    partitions = [file for file in (*path.glob(_PARTITION), *sorted(path.glob(f"*/{_PARTITION}"))) if file.is_file()]
+    if not partitions:
+        return []
+    archives = [file for pattern in _ARCHIVES for file in sorted(path.glob(pattern)) if _is_zip(file)]
+    # The published folder has archives of other things too.
+    named = [file for file in archives if file.name.startswith("img_align_celeba")]
+    faces = (named or archives)[:1] or images.locate(path)
+    return [partitions[0], *faces] if faces else []
 
 
 def open_celeba(files: Sequence[Path], config: DataConfig) -> Source:
     """Return the faces in their official splits."""
     partition, first, *_ = files
     split_of = read_partition(partition)
-    if first.suffix == ".zip":
+    if _is_zip(first):
         archive = Archive(first)
         names, about = archive.names(SUFFIXES), first.name
         pictures = Pictures(names, archive.read, config)
@@ -49,6 +55,10 @@ def open_celeba(files: Sequence[Path], config: DataConfig) -> Source:
         names, about = [str(file) for file in files[1:]], first.parent.name
         pictures = Pictures(names, Path, config)
     return Source(_parts(names, split_of, partition, pictures.part), FACE, f"CelebA, {len(names)} faces of {about}")
+
+
+def _is_zip(path: Path) -> bool:
+    return path.suffix.lower() == ".zip" and path.is_file()
 
 
 def read_partition(path: Path) -> dict[str, str]:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sigmavae.config import DataConfig
-from sigmavae.data.catalogue import FORMATS, files_of, find, recognise
+from sigmavae.data.catalogue import FORMATS, files_of, find, located, opened, recognise
 from sigmavae.data.prepare import LISTED, assign, read
 from sigmavae.data.resize import Item
 from sigmavae.data.source import Format
 from sigmavae.data.splits import NAMES
 from sigmavae.errors import DataError
+from sigmavae.files import absolute
 from sigmavae.progress import Progress
 
 Shape = tuple[int, ...]
@@ -81,13 +82,11 @@ class Tally:
 def check(path: Path, name: str | None, size: int | None, progress: Progress) -> Findings:
     """Read everything at a path, as the data set of that name or as whatever it is recognised as."""
     began = time.monotonic()
-    path = path.expanduser()
-    if not path.exists():
-        raise DataError(f"{path}: there is no such file or folder")
+    path = absolute(path)
     known, files = recognise(path) if name is None else (find(name), files_of(name, path))
-    others = [other.name for other in FORMATS.values() if name is None and other is not known and other.locate(path)]
+    others = [other.name for other in FORMATS.values() if name is None and other is not known and located(other, path)]
     config = DataConfig(name=known.name, path=path, size=size)
-    source = known.open(files, config)
+    source = opened(known, files, config)
     splits, made = assign(source)
     tally, done = Tally(), 0
     progress.begin(f"checking {path.name}", sum(len(split.items) for split in splits.values()), 0)

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 
 from sigmavae.config import DataConfig
 from sigmavae.data.archive import Archive
+from sigmavae.data.frames import folders
 from sigmavae.data.picture import SUFFIXES, decode, is_gray
 from sigmavae.data.resize import SQUARE, Item, with_channels
 from sigmavae.data.source import Part, Source
@@ -23,12 +24,7 @@ def locate(path: Path) -> Sequence[Path]:
     """Return every image file in a folder and those below, in order; or a zip that holds some."""
     if path.is_file():
         return [path] if path.suffix.lower() == ".zip" and Archive(path).names(SUFFIXES) else []
-    return sorted(
-        Path(folder, name)
-        for folder, below, names in os.walk(path)
-        for name in names
-        if name.lower().endswith(SUFFIXES) and not name.startswith(".")
-    )
+    return sorted(file for files in folders(path) for file in files if file.suffix.lower() in SUFFIXES)
 
 
 def open_images(files: Sequence[Path], config: DataConfig) -> Source:
@@ -50,11 +46,17 @@ class Pictures:
     def __init__(self, names: Sequence[str], get: Callable[[str], Path | bytes], config: DataConfig) -> None:
         self._names, self._get, self._side = names, get, config.size
         step = -(-len(names) // LOOKED_AT)
-        self._gray = config.channels is None and all(is_gray(get(name)) for name in names[::step])
+        self._gray = config.channels is None and all(self._seems_gray(name) for name in names[::step])
 
     def part(self, numbers: Sequence[int]) -> Part:
         """Return those of the given numbers."""
         return Part(len(numbers), lambda i: self._read(self._names[numbers[i]]), lambda i: self._names[numbers[i]])
+
+    def _seems_gray(self, name: str) -> bool:
+        try:
+            return is_gray(self._get(name))
+        except DataError:  # will be said when it is its turn to be read
+            return True
 
     def _read(self, name: str) -> Item:
         picture = decode(self._get(name), name, self._side)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from sigmavae.config import DataConfig
 from sigmavae.data.resize import Crop, Item
+from sigmavae.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,15 @@ class Format:
     home: str = ""
     """Page of its publisher, with licence and terms."""
     downloads: tuple[Download, ...] = ()
+
+
+@contextmanager
+def looking_at(path: Path) -> Iterator[None]:
+    """Say in one line what the operating system has against files at a path."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"{error.filename or path}: cannot be read ({error.strerror or error})") from error
 
 
 def of_array(images: Item, name: str) -> Part:

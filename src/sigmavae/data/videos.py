@@ -91,8 +91,11 @@ def _film(path: Path) -> Iterator[Item]:
             if stream is None or stream.codec_context is None:
                 return
             stream.thread_count = 1  # several videos are read at once
-            for frame in container.decode(stream):
-                yield np.rot90(frame.to_ndarray(format="rgb24"), frame.rotation // 90)
+            for packet in container.demux(stream):
+                if packet.is_corrupt:
+                    raise ValueError("the file ends within a frame")
+                for frame in packet.decode():
+                    yield np.rot90(frame.to_ndarray(format="rgb24"), frame.rotation // 90)
     except Exception as error:
         raise _unreadable(path, error) from error
 

@@ -84,7 +84,10 @@ def _at_hand(known: Format) -> str:
     from sigmavae.data.catalogue import downloads_folder
 
     folder = downloads_folder(known.name)
-    files = known.locate(folder) if folder.exists() else ()
+    try:
+        files = known.locate(folder) if folder.exists() else ()
+    except DataError:
+        return f"damaged: data check {folder}"
     if files:
         return f"{known.name}/, {_size(sum(file.stat().st_size for file in files) / 1e6)}"
     if not known.downloads:
