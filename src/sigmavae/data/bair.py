@@ -43,7 +43,10 @@ def open_bair(files: Sequence[Path], config: DataConfig) -> Source:
         shards = [Shard(str(file), _split(file), file) for file in files]
         return Source(_parts(shards, config), WHOLE, f"BAIR robot pushing, TFRecords of {files[0].parent.parent.name}")
     if kind == ".tar":
-        return Source(_parts(list(_members(files[0])), config), WHOLE, f"BAIR robot pushing, {files[0].name}")
+        parts = _parts(list(_members(files[0])), config)
+        for split in sorted(_NEEDED - parts.keys()):
+            raise DataError(f"{files[0]}: has no records of the {split} split; fetch it again")
+        return Source(parts, WHOLE, f"BAIR robot pushing, {files[0].name}")
     if kind in PICTURES:
         return source_of(files, config, WHOLE, "BAIR robot pushing, PNG frames")
     source = arrays.open_arrays(files, config)
@@ -113,11 +116,14 @@ def _tar(path: Path) -> Sequence[Path]:
 def _members(path: Path) -> Iterator[Shard]:
     """Give the TFRecords of a tar, where they lie in it."""
     try:
-        with tarfile.open(path, "r:") as tar:
+        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as tar:
             for member in tar:
-                file = PurePosixPath(member.name)
-                if file.suffix == _RECORDS and _split(file) and not file.name.startswith(".") and member.isreg():
-                    yield Shard(f"{path}: {file}", _split(file), path, member.offset_data, member.size)
+                name = PurePosixPath(member.name)
+                if name.suffix == _RECORDS and _split(name) and not name.name.startswith(".") and member.isreg():
+                    yield Shard(f"{path}: {name}", _split(name), path, member.offset_data, member.size)
+            file.seek(tar.offset)
+            if file.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):  # tarfile takes damage for the end
+                raise tarfile.ReadError(f"byte {tar.offset} is neither a file nor the end")
     except Exception as error:
         raise DataError(f"{path}: is no whole tar archive ({error}); fetch it again") from error
 
