@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+import av
 import google_crc32c
 import numpy as np
 from PIL import Image
@@ -152,3 +153,20 @@ def trajectory(main: np.ndarray, other: np.ndarray | None = None) -> bytes:
         features.append(floats(f"{number}/action", 0.1, 0.2, 0.3, 0.4))
         features.append(floats(f"{number}/endeffector_pos", 0.5, 0.6, 0.7))
     return record(example(*features[::-1]))  # a map has no order
+
+
+def gif(frames: np.ndarray) -> bytes:
+    """Frames (T, H, W, 3) as an animation."""
+    pictures, file = [Image.fromarray(frame) for frame in frames], io.BytesIO()
+    pictures[0].save(file, "GIF", save_all=True, append_images=pictures[1:], duration=100)
+    return file.getvalue()
+
+
+def film(path: Path, frames: np.ndarray, options: Mapping[str, str] | None = None) -> None:
+    """Write frames (T, H, W, 3) as a video in the container that the ending names."""
+    with av.open(f"file:{path}", "w", options=dict(options or {})) as container:
+        stream = container.add_stream("mpeg4", rate=10, options={"qscale": "2"})
+        stream.height, stream.width, stream.pix_fmt = *frames.shape[1:3], "yuv420p"
+        for frame in frames:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(frame, format="rgb24")))
+        container.mux(stream.encode())
