@@ -15,24 +15,7 @@ from sigmavae.data.source import Part, Source, of_array
 from sigmavae.errors import DataError
 from sigmavae.progress import Silent
 from tests.data.files import any_config, pixels
-
-
-class Heard(Silent):
-    """Remembers what it was told."""
-
-    def __init__(self):
-        self.begun: list[tuple[str, int, int]] = []
-        self.steps: list[tuple[int, dict]] = []
-        self.said: list[str] = []
-
-    def begin(self, name: str, total: int, done: int) -> None:
-        self.begun.append((name, total, done))
-
-    def advance(self, done: int, values) -> None:
-        self.steps.append((done, values))
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
+from tests.data.heard import Heard
 
 
 def source(**parts: Part) -> Source:
