@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import logging
 import os
 import sys
@@ -29,6 +30,8 @@ VERBS = ("demo", "train", "evaluate", "sample", "reconstruct", "report", "data")
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0 done, 2 the user's to mend, 130 interrupted."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name of a file need not be of any alphabet
     if not words or words[0] in ("-h", "--help", "help"):
         print(OVERVIEW, end="")
         return 0 if words else 2

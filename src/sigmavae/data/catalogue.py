@@ -82,7 +82,9 @@ def opened(known: Format, files: Sequence[Path], config: DataConfig) -> Source:
 
 
 def find(name: str) -> Format:
-    """Return the data set of that name."""
+    """Return the data set of that name, which is read from files."""
+    if name == EMBEDDED:
+        raise ConfigError(f"data.name={name!r}: is embedded; files of Fashion-MNIST are read as fashion-mnist")
     if name not in FORMATS:
         (near,) = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.0)
         raise ConfigError(f"data.name={name!r}: did you mean {near!r}? There are: {', '.join(NAMES)}")

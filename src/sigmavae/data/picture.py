@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from sigmavae.data.resize import Item, from_picture
 from sigmavae.errors import DataError
@@ -25,6 +25,8 @@ def decode(file: Path | bytes, name: str, side: int | None = None) -> Item:
             if side is not None:
                 picture.draft(None, (ENOUGH * side, ENOUGH * side))
             return from_picture(_plain(ImageOps.exif_transpose(picture)))
+    except UnidentifiedImageError as error:
+        raise DataError(f"{name}: cannot be read as a picture (its first bytes are of no known format)") from error
     except Exception as error:  # decoders raise whatever a damaged byte leads them to
         reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(f"{name}: cannot be read as a picture ({reason})") from error

@@ -68,7 +68,7 @@ def prepare(source: Source, config: DataConfig, folder: Path, progress: Progress
         if not counts[name]:
             raise DataError(f"{source.about}: nothing of the {name} split can be read; {ledger.bad[0]}")
     if ledger.bad:
-        progress.say(f"skipped {len(ledger.bad)} bad items; {ledger.bad[0]}")
+        progress.say(f"skipped {_bad_items(ledger)}; {ledger.bad[0]}")
     *grid, height, width, channels = ledger.shape or ()
     write_json(
         folder / "about.json",
@@ -151,8 +151,12 @@ def _changes(crop: Crop, config: DataConfig, ledger: Ledger) -> list[str]:
     if config.channels is not None:
         words.append("gray" if config.channels == 1 else "as RGB")
     if ledger.bad:
-        words.append(f"{len(ledger.bad)} bad items left out")
+        words.append(f"{_bad_items(ledger)} left out")
     return words
+
+
+def _bad_items(ledger: Ledger) -> str:
+    return f"{len(ledger.bad)} bad item{'s' if len(ledger.bad) > 1 else ''}"
 
 
 def _by(shape: Sequence[int]) -> str:
