@@ -8,7 +8,8 @@ import pytest
 from sigmavae.data.celeba import FACE, locate, open_celeba, read_partition
 from sigmavae.data.resize import with_size
 from sigmavae.errors import DataError
-from tests.data.files import any_config, picture, smooth, write_zip
+from tests.data.files import any_config, likeness, picture, smooth, write_zip
+from tests.data.real import real
 
 SPLIT = {f"{n:06}.jpg": n % 3 for n in range(1, 8)}
 FACES = {name: picture(smooth(218, 178, phase=n), "JPEG", quality=95) for n, name in enumerate(SPLIT)}
@@ -91,3 +92,10 @@ def test_a_subset_without_test_faces_says_so(tmp_path: Path):
 def test_without_the_partition_it_is_not_celeba(tmp_path: Path):
     (write(tmp_path, False) / "list_eval_partition.txt").unlink()
     assert not locate(tmp_path)
+
+
+def test_real_faces_are_in_their_official_splits():
+    parts = open_celeba(locate(real("celeba")), any_config(size=64)).parts
+    assert {name: part.count for name, part in parts.items()} == {"train": 14_283, "validation": 780, "test": 660}
+    faces = np.stack([with_size(parts["test"].read(i), 64, FACE) for i in range(100)])
+    assert min(likeness(faces, axis) for axis in (1, 2)) > 0.9
