@@ -62,5 +62,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str) -> int:
-    print(f"sigmavae: {message}", file=sys.stderr)
+    print(f"sigmavae: {' '.join(message.splitlines())}", file=sys.stderr)  # a file's name may have several lines
     return 2

@@ -123,6 +123,11 @@ def a_link_to_nowhere(folder: Path) -> Path:
     return folder / "x"
 
 
+def a_corrupt_jpeg_of_two_lines(folder: Path) -> Path:
+    (photos(folder / "x") / "two\nlines.jpg").write_bytes(b"bad")
+    return folder / "x"
+
+
 def two_images(folder: Path) -> Path:
     return photos(folder / "x", 2)
 
@@ -215,6 +220,7 @@ CASES: dict[Callable[[Path], Path], tuple[str, str, str]] = {
     an_empty_file: ("images", "05.jpg: cannot be read as a picture", SKIP),
     an_empty_folder: ("images", "empty: cannot be read as your own images", "says what it is"),
     a_link_to_nowhere: ("images", "zz.jpg: cannot be read as a picture", SKIP),
+    a_corrupt_jpeg_of_two_lines: ("images", "two lines.jpg: cannot be read as a picture", SKIP),
     two_images: ("images", "2 cannot be split into train, validation and test", ": give 3 or more"),
     floats_out_of_range: ("arrays", "x.npy: image 7 has values from 0 to 1.5", "must lie in [0, 1]; rescale it" + SKIP),
     an_array_of_another_shape: ("arrays", "x.npy: has shape (12, 8)", "with C = 1 or 3"),

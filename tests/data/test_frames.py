@@ -41,7 +41,7 @@ def test_frames_are_read_in_the_order_of_their_numbers(tmp_path: Path):
 
 
 def test_every_folder_is_looked_into_but_hidden_ones(tmp_path: Path):
-    for name in ("b/c", ".git", "__MACOSX", "a10", "a9"):
+    for name in ("b/c", ".git", "__MACOSX", "lost+found", "a10", "a9"):
         write(tmp_path / name, FRAMES[:2])
     write(tmp_path / "one", FRAMES[:1])
     (tmp_path / "a9" / "._0.png").write_bytes(b"hidden")

@@ -97,7 +97,7 @@ def _from_folder(files: Sequence[Path]) -> Iterator[tuple[str, Item]]:
 
 def _from_archive(path: Path) -> Iterator[tuple[str, Item]]:
     try:
-        with gzip.open(path) as unpacked, tarfile.open(fileobj=unpacked) as archive:
+        with gzip.open(path) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in archive:
                 name = PurePosixPath(member.name).name.removesuffix(".bin")
                 if member.isfile() and name in (*_TRAIN, _TEST):

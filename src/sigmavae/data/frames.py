@@ -67,7 +67,7 @@ def join(frames: Iterable[Item], name: str, config: DataConfig) -> Item:
 
 
 def _hidden(name: str) -> bool:
-    return name.startswith((".", "__MACOSX"))
+    return name.startswith((".", "__MACOSX")) or name == "lost+found"
 
 
 def _unreadable(error: OSError) -> None:
