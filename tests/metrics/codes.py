@@ -8,15 +8,14 @@ from torch import Tensor
 
 from sigmavae.likelihoods.gaussian import FixedSigma
 from sigmavae.metrics.posteriors import Posteriors
-from sigmavae.models import LatentModel
-from sigmavae.noise import Noise
+from sigmavae.models import GaussianLatentModel
 
 
-class Table(LatentModel):
+class Table(GaussianLatentModel):
     """An encoder that reads an image's number from its bytes and looks its posterior up."""
 
     def __init__(self, q: Posteriors) -> None:
-        super().__init__((1, 1, 3), FixedSigma(1.0))
+        super().__init__((1, 1, 3), FixedSigma(1.0), q.mean.shape[1])
         self.means, self.log_variances = torch.nn.Parameter(q.mean), torch.nn.Parameter(q.log_variance)
 
     def images(self) -> np.ndarray:
@@ -27,10 +26,7 @@ class Table(LatentModel):
         number = (x.flatten(1) * 255).round().long() @ torch.tensor([1 << 16, 1 << 8, 1])
         return self.means[number], self.log_variances[number]
 
-    def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
-        raise NotImplementedError
-
-    def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
+    def decode(self, z: Tensor) -> Tensor:
         raise NotImplementedError
 
 

@@ -148,7 +148,7 @@ def test_two_processes_equal_one(tmp_path: Path):
 
 def test_what_cannot_be_measured_says_so():
     model = Constant(small_vae().likelihood)
-    with pytest.raises(MetricError, match="Constant has no diagonal Gaussian posterior"):
+    with pytest.raises(MetricError, match="Constant has no single latent vector"):
         dict(information(model, random_images(20, SHAPE), 0, 10))
     with pytest.raises(MetricError, match="4 images"):
         dict(information(small_vae(), random_images(4, (1, 8, 8)), 0, 10))

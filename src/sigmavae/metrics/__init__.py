@@ -2,6 +2,7 @@
 
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.importance import importance
+from sigmavae.metrics.information import information
 from sigmavae.metrics.sigma import sigma
 
-__all__ = ["bound", "importance", "sigma"]
+__all__ = ["bound", "importance", "information", "sigma"]

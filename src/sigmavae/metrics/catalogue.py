@@ -9,6 +9,7 @@ from sigmavae.data.splits import Images, Splits
 from sigmavae.errors import ConfigError
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.importance import importance
+from sigmavae.metrics.information import information
 from sigmavae.metrics.items import BATCH
 from sigmavae.metrics.sigma import sigma
 from sigmavae.models import LatentModel
@@ -41,10 +42,12 @@ class Options:
 
     k: int = 64
     """importance: samples for each image"""
+    codes: int = 5000
+    """information: latent codes drawn from the aggregate posterior"""
 
     def __post_init__(self) -> None:
         """Refuse counts that cannot be meant."""
-        for name in ("k",):
+        for name in ("k", "codes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be 1 or more")
 
@@ -86,6 +89,17 @@ def _sigma(subject: Subject, options: Options) -> Values:  # noqa: ARG001
     )
 
 
+def _information(subject: Subject, options: Options) -> Values:
+    return information(
+        subject.model,
+        subject.images,
+        subject.seed,
+        options.codes,
+        batch=subject.batch,
+        progress=subject.progress,
+    )
+
+
 def _on_images(subject: Subject) -> str:
     return f"on the {len(subject.images):,} {subject.split} images"
 
@@ -111,8 +125,16 @@ METRICS: dict[str, Metric] = {
             f"{_on_images(subject)}; batches of {subject.training_batch} as in training"
         ),
     ),
+    "information": Metric(
+        "what the rate is spent on: information, or a mismatch with the prior",
+        _information,
+        lambda subject, options: (
+            f"{options.codes:,} codes of the aggregate posterior {_on_images(subject)}, the source of each among them"
+        ),
+        options=("codes",),
+    ),
 }
 """Every metric; in this order they are measured and shown."""
 
-QUICK = ("bound", "sigma")
+QUICK = ("bound", "sigma", "information")
 """What is measured unless something else is asked for: seconds each."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -14,7 +13,7 @@ from sigmavae.data.splits import Images
 from sigmavae.errors import MetricError
 from sigmavae.metrics.items import BATCH, columns
 from sigmavae.models import LatentModel
-from sigmavae.models.gaussian_latent import draw, kl_to_standard_normal
+from sigmavae.models.gaussian_latent import GaussianLatentModel, draw, kl_to_standard_normal
 from sigmavae.noise import Noise
 from sigmavae.progress import Progress
 
@@ -23,14 +22,6 @@ ACTIVE = 0.01
 
 BLOCKS = 20
 """Blocks of images that the jackknife leaves out in turn."""
-
-
-@runtime_checkable
-class Encoder(Protocol):
-    """A model whose prior is N(0, I) and whose posterior is N(mean, e^log_variance), independent in each dimension."""
-
-    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and log-variance of q(z | x), (B, latent) each."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +54,8 @@ def posteriors(
     model: LatentModel, images: Images, *, batch: int = BATCH, progress: Progress | None = None
 ) -> Posteriors:
     """Return the posteriors of all images."""
-    if not isinstance(model, Encoder):
-        raise MetricError(
-            f"information: {type(model).__name__} has no diagonal Gaussian posterior, encode(x) -> (mean, log_variance)"
-        )
+    if not isinstance(model, GaussianLatentModel):
+        raise MetricError(f"information: {type(model).__name__} has no single latent vector with a Gaussian posterior")
 
     def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:  # noqa: ARG001
         mean, log_variance = model.encode(x)
