@@ -113,6 +113,16 @@ def test_cdf_is_the_sum_of_the_masses_or_the_integral_of_the_density(case: Case)
         torch.testing.assert_close(slope.squeeze(-1), p.log_prob(middle).exp(), rtol=1e-3, atol=1e-6)
 
 
+@over(CASES)
+@pytest.mark.parametrize("spread", SPREADS)
+def test_bin_cdf_is_the_sum_of_the_bin_masses(case: Case, spread: float):
+    p = single(case, spread)
+    values = grid(p)
+    want = p.bin_log_prob(values).exp().cumsum(0).unsqueeze(-1)
+    torch.testing.assert_close(p.bin_cdf(values), want, atol=1e-9, rtol=0)
+    torch.testing.assert_close(p.bin_cdf(values + 0.4 / 255), want, atol=1e-9, rtol=0)
+
+
 @over(DISCRETE)
 def test_discrete_cdf_ends(case: Case):
     p = single(case, 1.0)

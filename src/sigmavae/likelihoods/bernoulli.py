@@ -57,6 +57,14 @@ class Coin(Conditional):
         exponent = self.logits * (level(x) / TOP - 0.5) - self.logits.abs() / 2
         return exponent - log_series
 
+    def _bin_cdf(self, k: Tensor) -> Tensor:
+        # A quotient of two such series, of n and of 256 terms, counted from the end where the terms are small.
+        size = self.logits.abs().clamp(min=1e-6)
+        rising = self.logits > 0
+        terms = torch.where(rising, TOP - k, k + 1)
+        share = torch.expm1(-size * terms / TOP) / torch.expm1(-size * (LEVELS / TOP))
+        return torch.where(rising, 1 - share, share)
+
 
 class Bernoulli(Likelihood):
     """One logit a value, trained with binary cross-entropy on intensities."""

@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution, constraints
 
+from sigmavae.likelihoods.bins import TOP, level
+
 if TYPE_CHECKING:
     from sigmavae.likelihoods.door import Door
 
@@ -25,7 +27,10 @@ class Conditional(Distribution, ABC):
     has_rsample = False
 
     scale: Tensor | None = None
-    """The scale of location-scale families, broadcastable to the event; None where there is no such thing."""
+    """The scale of location-scale families, broadcastable to the event; None where there is no such thing.
+
+    A family with a scale has a `variance`, too.
+    """
 
     rate: Tensor
     """Nats paid for latent variables of the decoder itself, (B,): zero but for `image-sigma`."""
@@ -60,6 +65,11 @@ class Conditional(Distribution, ABC):
         self.door.shapes(value, self.batch_shape, self.event_shape)
         return self._cdf(_lift(value))
 
+    def bin_cdf(self, value: Tensor) -> Tensor:
+        """Return P(K <= k) for the 8-bit values k nearest to x: sums of the masses of `bin_log_prob`, elementwise."""
+        self.door.shapes(value, self.batch_shape, self.event_shape)
+        return self._bin_cdf(level(_lift(value)))
+
     @property
     @abstractmethod
     def mean(self) -> Tensor:
@@ -80,6 +90,10 @@ class Conditional(Distribution, ABC):
     @abstractmethod
     def _bin_log_terms(self, x: Tensor) -> Tensor:
         """Return terms (*sample, B, ...) that sum to `bin_log_prob`."""
+
+    def _bin_cdf(self, k: Tensor) -> Tensor:
+        """Return P(K <= k): the CDF at the upper edge of k's bin, where that of a mass is what it is at k itself."""
+        return torch.where(k == TOP, 1.0, self._cdf((k + 0.5) / TOP))
 
     def _enter(self, value: Tensor) -> Tensor:
         self.door.shapes(value, self.batch_shape, self.event_shape)

@@ -32,6 +32,11 @@ class Discretized(Conditional):
         """The mean of the clipped continuous variable: the rounded one's to within half a grey level."""
         return self.continuous.clipped_mean()
 
+    @property
+    def variance(self) -> Tensor:
+        """The variance of the continuous variable, before it is clipped and rounded."""
+        return self.continuous.variance
+
     def _draw(self, lead: torch.Size) -> Tensor:
         """Draw samples that are 8-bit values over 255."""
         return level(self.continuous.sample(lead)) / TOP
