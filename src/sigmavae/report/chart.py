@@ -53,15 +53,21 @@ def line_chart(name: str, title: str, series: Sequence[Series], axis: type[Linea
     last_step = max(1.0, *(one.points[-1][0] for one in drawn))
     low, high = telling_range([one.points for one in drawn])
     frame = Frame(Linear(0, last_step), axis.around(low, high), WIDTH - RIGHT - widest)
-    svg = Element("svg", {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "role": "img", "class": "chart"})
+    svg = blank(title, frame, "training step")
     svg.attrib.update({"data-left": str(LEFT), "data-right": _round(frame.right), "data-last": str(last_step)})
-    SubElement(svg, "title").text = title
-    _draw_axes(svg, frame)
     _draw_curves(svg, name, drawn, frame)
     if direct:
         _draw_labels(svg, drawn, frame)
     SubElement(svg, "line", {"class": "cursor", "y1": str(TOP), "y2": str(HEIGHT - BOTTOM), "visibility": "hidden"})
     return tostring(svg, encoding="unicode")
+
+
+def blank(title: str, frame: Frame, axis: str) -> Element:
+    """A chart with a title, its two axes and the name of the one across, and nothing in it yet."""
+    svg = Element("svg", {"viewBox": f"0 0 {WIDTH} {HEIGHT}", "role": "img", "class": "chart"})
+    SubElement(svg, "title").text = title
+    _draw_axes(svg, frame, axis)
+    return svg
 
 
 def _usable(points: Points, axis: type[Linear] | type[Log]) -> list[tuple[float, float]]:
@@ -71,7 +77,7 @@ def _usable(points: Points, axis: type[Linear] | type[Log]) -> list[tuple[float,
     return kept[::-1][::stride][::-1]
 
 
-def _draw_axes(svg: Element, frame: Frame) -> None:
+def _draw_axes(svg: Element, frame: Frame, axis: str) -> None:
     bottom = HEIGHT - BOTTOM
     for value in frame.y.ticks():
         _, y = frame.place(0, value)
@@ -81,7 +87,7 @@ def _draw_axes(svg: Element, frame: Frame) -> None:
     for step in frame.x.ticks():
         x = LEFT + frame.x.fraction(step) * (frame.right - LEFT)
         _text(svg, x, bottom + 15, short(step), "middle")
-    _text(svg, (LEFT + frame.right) / 2, HEIGHT - 4, "training step", "middle")
+    _text(svg, (LEFT + frame.right) / 2, HEIGHT - 4, axis, "middle")
 
 
 def _draw_curves(svg: Element, name: str, series: Sequence[Series], frame: Frame) -> None:

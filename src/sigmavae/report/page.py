@@ -17,6 +17,7 @@ from sigmavae.report.chart import Series, line_chart
 from sigmavae.report.dumbbell import Claim, dumbbell_chart
 from sigmavae.report.files import ReportError
 from sigmavae.report.labels import labels, styles
+from sigmavae.report.reliability import KINDS, Calibration, coverage_chart, histogram_chart
 from sigmavae.report.runs import Run, read_run
 from sigmavae.report.scales import Linear, Log
 from sigmavae.report.table import COLUMNS, MASS_MARK, Cell, table_rows
@@ -86,6 +87,8 @@ def render(runs: Sequence[Run], *, title: str, demo: bool) -> str:
         trio=claims.Trio.among(runs) if demo else None,
         claims=claims,
         calibration=_calibration(views) if demo else "",
+        reliability=[] if demo else _reliability(views),
+        examined=[view for view in views if any(Calibration.of(view.run, prefix).coverage for prefix, _ in KINDS)],
     )
 
 
@@ -112,6 +115,19 @@ def _calibration(views: Sequence[View]) -> Markup:
     pairs = [(view, view.run.metric("sigma"), view.run.error) for view in views]
     stated = [Claim(view.label, view.css, said, was) for view, said, was in pairs if said and was]
     return Markup(dumbbell_chart("How wrong each decoder says it will be, and how wrong it is", stated))
+
+
+def _reliability(views: Sequence[View]) -> list[Chart]:
+    charts = []
+    for prefix, kind in KINDS:
+        found = [(view, Calibration.of(view.run, prefix)) for view in views]
+        coverages = [Series(view.label, view.css, one.coverage) for view, one in found]
+        histograms = [Series(view.label, view.css, one.histogram) for view, one in found]
+        heading, note = f"Coverage: {kind}", "values inside central intervals; diagonal is calibrated"
+        charts.append(Chart(heading, note, Markup(coverage_chart(f"{heading} ({note})", coverages))))
+        heading, note = f"Where values fell: {kind}", "density over predicted quantiles; flat is calibrated"
+        charts.append(Chart(heading, note, Markup(histogram_chart(f"{heading} ({note})", histograms))))
+    return [chart for chart in charts if chart.svg]
 
 
 def _write_atomically(out: Path, text: str) -> None:
