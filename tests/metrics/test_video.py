@@ -85,8 +85,6 @@ def test_the_last_frame_copied_is_ever_less_like_what_comes(bair: Tensor):
         frames = [metrics[f"{name}_frame_{number:02}"] for number in range(PAST, 30)]
         assert frames[0] == max(frames)
         assert np.mean(frames[:5]) > np.mean(frames[5:14]) > np.mean(frames[14:])
-    assert 15 < metrics["psnr"] < 30
-    assert 0.7 < metrics["ssim"] < 0.95
 
 
 def test_the_truth_with_noise_is_as_far_as_the_noise(bair: Tensor):
