@@ -14,7 +14,7 @@ from sigmavae.report.chart import RIGHT, WIDTH, Frame, Series, blank
 from sigmavae.report.runs import Run
 from sigmavae.report.scales import Linear, Points
 
-KINDS = (("calibration_", "reconstructions"), ("prior_calibration_", "samples of the prior"))
+KINDS = (("calibration_", "reconstructions"), ("prior_calibration_", "prior samples"))
 """What was predicted with: the prefix of its metrics, and its name."""
 
 _ACROSS = WIDTH - RIGHT
