@@ -1,8 +1,9 @@
 """Metrics: each a generator of (name, value) over a model and images."""
 
 from sigmavae.metrics.bound import bound
+from sigmavae.metrics.calibration import calibration
 from sigmavae.metrics.importance import importance
 from sigmavae.metrics.information import information
 from sigmavae.metrics.sigma import sigma
 
-__all__ = ["bound", "importance", "information", "sigma"]
+__all__ = ["bound", "calibration", "importance", "information", "sigma"]

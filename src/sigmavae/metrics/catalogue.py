@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from sigmavae.data.splits import Images, Splits
 from sigmavae.errors import ConfigError
 from sigmavae.metrics.bound import bound
+from sigmavae.metrics.calibration import calibration
 from sigmavae.metrics.importance import importance
 from sigmavae.metrics.information import information
 from sigmavae.metrics.items import BATCH
@@ -44,10 +45,12 @@ class Options:
     """importance: samples for each image"""
     codes: int = 5000
     """information: latent codes drawn from the aggregate posterior"""
+    prior_codes: int = 1000
+    """calibration: draws from the prior that predict the images"""
 
     def __post_init__(self) -> None:
         """Refuse counts that cannot be meant."""
-        for name in ("k", "codes"):
+        for name in ("k", "codes", "prior_codes"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be 1 or more")
 
@@ -100,6 +103,17 @@ def _information(subject: Subject, options: Options) -> Values:
     )
 
 
+def _calibration(subject: Subject, options: Options) -> Values:
+    return calibration(
+        subject.model,
+        subject.images,
+        subject.seed,
+        samples=options.prior_codes,
+        batch=subject.batch,
+        progress=subject.progress,
+    )
+
+
 def _on_images(subject: Subject) -> str:
     return f"on the {len(subject.images):,} {subject.split} images"
 
@@ -133,8 +147,18 @@ METRICS: dict[str, Metric] = {
         ),
         options=("codes",),
     ),
+    "calibration": Metric(
+        "whether the decoder is as wrong as it says",
+        _calibration,
+        lambda subject, options: (
+            f"8-bit values {_on_images(subject)}, predicted from one latent code of each image and, "
+            f"position by position, from {options.prior_codes:,} codes of the prior"
+        ),
+        options=("prior_codes",),
+        of_scale=True,
+    ),
 }
 """Every metric; in this order they are measured and shown."""
 
-QUICK = ("bound", "sigma", "information")
+QUICK = ("bound", "sigma", "information", "calibration")
 """What is measured unless something else is asked for: seconds each."""
