@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from tests.cases import CASES, CONTINUOUS, Case, over
 
@@ -24,7 +25,7 @@ def assert_finite(likelihood, h, x):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
-@pytest.mark.parametrize("size", [0.0, 30.0, -30.0, 200.0, -200.0])
+@pytest.mark.parametrize("size", [0.0, 30.0, -30.0, 200.0, -200.0, 1e6, -1e6])
 @pytest.mark.parametrize("value", [0.0, 1.0, 128 / 255])
 @over(CASES)
 def test_black_and_white_pixels_with_saturated_outputs(case: Case, value: float, size: float, dtype: torch.dtype):
@@ -67,6 +68,18 @@ def test_bf16_features_are_computed_in_float32(case: Case):
         torch.testing.assert_close(value, exact[name], rtol=0, atol=0)
     torch.manual_seed(0)
     assert torch.equal(sample, want.sample())
+
+
+@over(CASES)
+def test_nothing_is_a_matrix_product(case: Case):
+    # Those are rounded to fewer digits under autocast, and on a GPU wherever TF32 is allowed.
+    likelihood, h, x = case.given(dtype=torch.float32)
+    with FlopCounterMode(display=False) as counted:
+        p = likelihood(h.requires_grad_(), x)
+        (p.log_prob(x) + p.bin_log_prob(x) + p.rate).sum().backward()
+        p.mean.sum(), p.cdf(x).sum(), p.sample((2,))
+        likelihood.observe(h, x)
+    assert counted.get_total_flops() == 0
 
 
 @over(CASES)

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import sigmavae
 from sigmavae.likelihoods.soft_clip import soft_clip
@@ -73,6 +74,22 @@ def test_block_sigma_shares_one_sigma_a_block(block: int, sigmas: int):
     corner_rows, corner_columns = 6 % block or min(block, 6), 10 % block or min(block, 10)
     want = soft_clip(h[0, 3, -corner_rows:, -corner_columns:].mean(), (-6.0, 2.0)).exp()
     torch.testing.assert_close(scale[0, 0, -1, -1], want)
+
+
+def test_block_sigma_takes_as_many_operations_for_a_long_signal_as_for_a_short_one():
+    class Count(TorchDispatchMode):
+        operations = 0
+
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            self.operations += 1
+            return function(*arguments, **(options or {}))
+
+    counts = []
+    for length in (43, 4003):
+        with Count() as count:
+            sigmavae.likelihood("block-sigma", block=4)(torch.randn(1, 2, length))
+        counts.append(count.operations)
+    assert counts[0] == counts[1]
 
 
 def test_block_of_one_is_pixel_sigma_on_gray_images():

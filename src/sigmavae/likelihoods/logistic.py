@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from sigmavae.likelihoods.location_scale import LocationScale
+from sigmavae.likelihoods.special import log1mexp
 
 
 class Logistic(LocationScale):
@@ -32,7 +33,7 @@ class Logistic(LocationScale):
 
         The difference is sigmoid(b) sigmoid(-a) (1 - e^(a - b)): a product, so nothing cancels anywhere.
         """
-        width = torch.log(-torch.expm1(a - b))
+        width = log1mexp(b - a)  # finite even where a location far outside the data makes a and b the same number
         below = torch.where(last, 0.0, F.logsigmoid(b))
         above = torch.where(first, 0.0, F.logsigmoid(-a))
         return below + above + torch.where(first | last, 0.0, width)

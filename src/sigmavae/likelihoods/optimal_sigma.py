@@ -92,7 +92,8 @@ class OptimalSigma(GaussianLikelihood):
         # An item's place in the whole batch decides, so that it does not matter over how many processes that is spread.
         odd = (torch.arange(x.shape[0], device=x.device) + process_rank() * x.shape[0]) % 2 == 1
         side = torch.stack([~odd, odd]).to(x.dtype)  # rows: even, odd
-        totals = sum_over_processes(side @ _per_item(loc, x))  # columns: squares, count
+        # A sum and no matrix product: that would be rounded where the user lets matrix products be.
+        totals = sum_over_processes((side.unsqueeze(2) * _per_item(loc, x)).sum(1))  # columns: squares, count
         self.running.update(_mean_square(totals.sum(0)).reshape(1))
         # A half without items (a batch of one) leaves the other half to score itself.
         halves = torch.where(totals[:, 1:] > 0, totals, totals.flip(0))

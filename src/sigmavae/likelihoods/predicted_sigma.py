@@ -61,5 +61,11 @@ def _block_means(t: Tensor, dim: int, block: int) -> Tensor:
 
     Averaging one dimension after the other is averaging over the block, since all runs of a block are equally long.
     """
-    means = [piece.mean(dim, keepdim=True).expand_as(piece) for piece in t.split(block, dim)]
+    size = t.shape[dim]
+    rest = size % block
+    whole, last = t.split([size - rest, rest], dim)
+    whole = whole.unflatten(dim, (-1, block))
+    means = [whole.mean(dim + 1, keepdim=True).expand_as(whole).flatten(dim, dim + 1)]
+    if rest:
+        means.append(last.mean(dim, keepdim=True).expand_as(last))
     return torch.cat(means, dim)
