@@ -39,6 +39,7 @@ def test_help_fits_a_screen_and_shows_an_example(verb: str, capsys: pytest.Captu
     shown = capsys.readouterr().out
     assert len(shown.splitlines()) <= 40
     assert f"Example: sigmavae {verb}" in shown
+    assert "\n\n\n" not in shown
 
 
 def test_train_help_lists_the_parts_of_every_recipe(capsys: pytest.CaptureFixture[str]):
