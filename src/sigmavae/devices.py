@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch import distributed
 
 
 def best_device() -> torch.device:
@@ -33,3 +34,13 @@ def repeatable() -> Iterator[None]:
     finally:
         torch.use_deterministic_algorithms(before[0])
         memory.fill_uninitialized_memory = before[1]
+
+
+@contextmanager
+def leaving_other_processes() -> Iterator[None]:
+    """Take leave of a run's other processes at the end: a program that exits amid gloo's threads may abort."""
+    try:
+        yield
+    finally:
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.destroy_process_group()

@@ -191,7 +191,8 @@ class _Fit:
         self.clock = time.monotonic()
 
     def _resume(self, optimizer: Optimizer) -> int:
-        found = disk.latest_checkpoint(self.folder, self.progress.say, self.fabric.device)
+        with self.fabric.rank_zero_first():  # which names a damaged one and removes it before the others look
+            found = disk.latest_checkpoint(self.folder, self.progress.say, self.fabric.device)
         if found is None:
             return 0
         self.plain.load_state_dict(disk.under_prefix("model", found.tensors))
