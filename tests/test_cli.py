@@ -132,12 +132,14 @@ ERRORS = {
     "k=0: must be 1 or more": ["evaluate", "nowhere", "--k", "0"],
     "--n 0: must be 1 or more": ["sample", "nowhere", "--n", "0"],
     "nowhere": ["report", "nowhere"],
+    "a file/run: Not a directory": ["train", "fashion-optimal", *SMALL, "--out", "a file/run"],
 }
 
 
 @pytest.mark.parametrize("words", ERRORS)
 def test_errors_are_one_line_and_exit_with_two(words: str, tmp_path: Path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    Path("a file").touch()
     assert main(ERRORS[words]) == 2
     shown = capsys.readouterr()
     assert words in shown.err

@@ -58,6 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader of our output has left
         return 1
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _complain(f"{error.filename}: {error.strerror}")
     return 0
 
 
