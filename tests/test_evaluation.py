@@ -8,9 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sigmavae.cli import main
+from sigmavae.config import DataConfig, LikelihoodConfig
 from sigmavae.errors import MetricError
 from sigmavae.evaluation import measure, merge, recalibrated, recall
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
@@ -83,10 +85,11 @@ def test_a_decoder_without_such_a_scale_says_so():
 
 
 def test_metrics_that_do_not_apply_are_left_out_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    from sigmavae.config import LikelihoodConfig
-
-    finish(tiny(LikelihoodConfig("categorical"), steps=1, validate_every=1), tmp_path / "run")
-    assert main(["evaluate", str(tmp_path / "run")]) == 0
+    np.save(tmp_path / "data.npy", random_images(60, (8, 8)))
+    data = DataConfig(name="arrays", path=tmp_path / "data.npy")
+    experiment = tiny(LikelihoodConfig("categorical"), steps=1, validate_every=1)
+    finish(dataclasses.replace(experiment, data=data), tmp_path / "run")
+    assert main(["evaluate", str(tmp_path / "run"), "--split", "train"]) == 0
     assert "left out: sigma: Categorical has no single sigma" in capsys.readouterr().err
     assert main(["evaluate", str(tmp_path / "run"), "--metrics", "sigma"]) == 2
     assert "sigma: Categorical has no single sigma" in capsys.readouterr().err

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import torch
+from lightning_fabric import Fabric
 from torch import distributed
 
 
@@ -44,3 +45,27 @@ def leaving_other_processes() -> Iterator[None]:
     finally:
         if distributed.is_available() and distributed.is_initialized():
             distributed.destroy_process_group()
+
+
+class Others:
+    """The other processes of a program: they wait for the first one's word, to begin or to leave."""
+
+    def __init__(self, fabric: Fabric) -> None:
+        self._fabric, self._waiting = fabric, True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._waiting:
+            self._fabric.broadcast(False)
+
+    def begin(self) -> None:
+        """Let them begin."""
+        self._waiting = False
+        self._fabric.broadcast(True)
+
+    @staticmethod
+    def may_begin(fabric: Fabric) -> bool:
+        """In another process: wait for the first one's word, and return it."""
+        return fabric.broadcast(False)

@@ -12,17 +12,16 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import torch
-from lightning_fabric import Fabric
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 import sigmavae
 from sigmavae.config import Experiment, differences, from_json, to_json
 from sigmavae.data import Splits, load, to_unit
-from sigmavae.devices import best_device
+from sigmavae.devices import Others, best_device
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.evaluation import measure
 from sigmavae.files import alone_in, read_json, write_atomically, write_json
@@ -46,42 +45,24 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
     fabric = make_fabric(experiment, folder)
     fabric.launch()
     if not fabric.is_global_zero:
-        if fabric.broadcast(False):  # what the first process says
+        if Others.may_begin(fabric):
             splits = _data(experiment, Silent())
-            fit(experiment, build(experiment, splits), splits, folder, fabric, Silent())
+            model = fit(experiment, build(experiment, splits), splits, folder, fabric, Silent())
+            measure("bound", subject_of(experiment, model, splits, "test", Silent()))  # its share of the images
         return {}
-    with _Others(fabric) as others, alone_in(folder):
+    with Others(fabric) as others, alone_in(folder):
         _compare(experiment, folder)
         done = folder / "result.json"
         if done.exists() and (folder / "model.safetensors").exists():
             progress.say(f"{folder} is finished: left alone")
             return read_json(done)
-        others.train()
+        others.begin()
         # Data and model first: what cannot be read or built leaves no experiment.json behind.
         splits = _data(experiment, progress)
         model = build(experiment, splits)
         write_json(folder / "experiment.json", to_json(experiment))
         model = fit(experiment, model, splits, folder, fabric, progress)
         return _conclude(experiment, model, splits, folder, progress, command)
-
-
-class _Others:
-    """The other processes of a run: they wait for the first one's word, to train or to leave."""
-
-    def __init__(self, fabric: Fabric) -> None:
-        self._fabric, self._waiting = fabric, True
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._waiting:
-            self._fabric.broadcast(False)
-
-    def train(self) -> None:
-        """Let them begin."""
-        self._waiting = False
-        self._fabric.broadcast(True)
 
 
 def _conclude(

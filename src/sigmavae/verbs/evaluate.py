@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import difflib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
+import torch
 from lightning_fabric import Fabric
 from tyro.conf import arg
 
+from sigmavae.devices import Others, leaving_other_processes
 from sigmavae.errors import ConfigError, MetricError
 from sigmavae.evaluation import RECALIBRATED, Measured, measure, merge, recalibrated, recall, settings_of
 from sigmavae.files import alone_in
@@ -50,25 +51,31 @@ def evaluate(
     _names(metrics)  # a misspelt one is refused before anything is loaded
     demand_positive("batch", batch)
     demand_positive("devices", devices)
-    fabric = Fabric(devices=devices)
-    fabric.launch()
     path = run / ("result.json" if split == "test" else f"evaluation-{split}.json")
-    with ExitStack() as stack:
-        progress: Progress = Silent()
-        if fabric.is_global_zero:
-            progress = stack.enter_context(Bars(progress_console()))
-        experiment, model, splits = load_run(run, progress, fabric.device)
-        if fabric.is_global_zero:
-            stack.enter_context(alone_in(run))
-        subject = dataclasses.replace(subject_of(experiment, model, splits, split, progress), batch=batch)
+    with leaving_other_processes():
+        fabric = Fabric(devices=devices)
+        fabric.launch()
+        if not fabric.is_global_zero:
+            if Others.may_begin(fabric):
+                subject = _subject(run, split, batch, Silent(), fabric.device)
+                list(_each(subject, metrics, options, path, recalibrate=recalibrate, again=again))
+            return
         found = []
-        for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
-            if measured.fresh and fabric.is_global_zero:
-                merge(path, measured, {"name": experiment.name, "split": split, "images": len(subject.images)})
-            found.append(measured)
-    if fabric.is_global_zero:
-        print_measured(found)
-        print(f"wrote {path}")
+        with Others(fabric) as others, Bars(progress_console()) as bars:
+            subject = _subject(run, split, batch, bars, fabric.device)
+            with alone_in(run):
+                others.begin()
+                for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
+                    if measured.fresh:
+                        merge(path, measured, {"split": split, "images": len(subject.images)})
+                    found.append(measured)
+    print_measured(found)
+    print(f"wrote {path}")
+
+
+def _subject(run: Path, split: str, batch: int, progress: Progress, device: torch.device) -> Subject:
+    experiment, model, splits = load_run(run, progress, device)
+    return dataclasses.replace(subject_of(experiment, model, splits, split, progress), batch=batch)
 
 
 def _names(metrics: Sequence[str]) -> list[str]:
