@@ -1,0 +1,49 @@
+"""The kernel distance of two sets of features (Binkowski et al., 2018; "KID" over Inception features)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+ROWS = 1000  # of a matrix of kernel values, in memory at once
+LEAST = 3  # features that a set must have: an estimate without one of them has to exist
+
+
+def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
+    """Return the unbiased squared maximum mean discrepancy of features (M, D) and (N, D), and its standard error.
+
+    MMD^2 = mean over i != j of k(x_i, x_j) + mean over i != j of k(y_i, y_j) - 2 mean over i, j of k(x_i, y_j),
+    k(a, b) = (a . b / D + 1)^3 (Gretton et al., 2012, eq. 3). Its expectation does not depend on M and N and is
+    zero for equal distributions, so that it can be negative. Usually the mean over random subsets of 1,000 is reported;
+    this has the same expectation, but uses every pair once: nothing is drawn, and it scatters less.
+
+    The standard error is the jackknife's, over both sets: the estimate is made again without each item in turn. Its
+    square is never too small on average (Efron and Stein, 1981); for equal distributions it is about twice too large.
+    """
+    m, n = len(x), len(y)
+    if min(m, n) < LEAST:
+        raise ValueError(f"kernel_distance needs {LEAST} features or more in each set, not {m} and {n}")
+    x, y = x.detach().cpu(), y.detach().cpu()
+    xx, yy = _sums(x, x, own=True), _sums(y, y, own=True)
+    xy, yx = _sums(x, y, own=False), _sums(y, x, own=False)
+    within_x, within_y = xx.sum() / (m * (m - 1)), yy.sum() / (n * (n - 1))
+    between = xy.sum() / (m * n)
+    without_x = (xx.sum() - 2 * xx) / ((m - 1) * (m - 2)) + within_y - 2 * (xy.sum() - xy) / ((m - 1) * n)
+    without_y = within_x + (yy.sum() - 2 * yy) / ((n - 1) * (n - 2)) - 2 * (yx.sum() - yx) / ((n - 1) * m)
+    variance = without_x.var(correction=0) * (m - 1) + without_y.var(correction=0) * (n - 1)
+    return float(within_x + within_y - 2 * between), float(variance.sqrt())
+
+
+def _sums(x: Tensor, y: Tensor, own: bool) -> Tensor:
+    """Return for each x the sum of its kernel values with all y, or, if y are x, with all but itself; in float64."""
+    columns = [part.double() for part in y.split(ROWS)]
+    sums = []
+    for rows in x.split(ROWS):
+        values = rows.double()
+        total = sum((_kernel(values @ part.T, x.shape[1]).sum(1) for part in columns), torch.zeros(()).double())
+        sums.append(total - _kernel(values.square().sum(1), x.shape[1]) if own else total)
+    return torch.cat(sums)
+
+
+def _kernel(products: Tensor, width: int) -> Tensor:
+    return (products / width + 1) ** 3
