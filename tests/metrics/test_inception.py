@@ -134,8 +134,11 @@ def test_the_distance_is_that_of_an_independent_extraction(network: Inception, c
     theirs = [by_hand(images) for images in sets]
     assert ours[0].shape == (6, 2048)
     assert ours[0].dtype == torch.float32
-    want = frechet_distance(moments(theirs[0]), moments(theirs[1]))
-    assert frechet_distance(moments(ours[0]), moments(ours[1])) == pytest.approx(want, rel=1e-3)
+    for a, b in zip(ours, theirs, strict=True):
+        assert float((a - b).norm() / b.norm()) < 1e-4
+    # Of every 32nd feature: the decomposition of 2048 takes longer than the network.
+    found, want = (frechet_distance(*(moments(x[:, ::32]) for x in pair)) for pair in (ours, theirs))
+    assert found == pytest.approx(want, rel=1e-3)
 
 
 def test_features_do_not_depend_on_what_surrounds_them(network: Inception):

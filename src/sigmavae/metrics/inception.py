@@ -1,7 +1,8 @@
 """The features that published Frechet distances are over: the last pooling layer of Inception-v3 of 2015-12-05.
 
 The network is a TorchScript file of 87 MB that comes in a wheel and is read as a file: the wheel's own code is not
-run. TorchScript can run code too, so nothing but the one file with the known checksum is ever loaded.
+run. TorchScript can run code too, so nothing but the one file with the known checksum is ever loaded. The environment
+variable SIGMAVAE_INCEPTION says where it is, if it is neither installed nor in the cache folder.
 """
 
 from __future__ import annotations

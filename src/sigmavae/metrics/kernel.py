@@ -24,8 +24,8 @@ def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
     if min(m, n) < LEAST:
         raise ValueError(f"kernel_distance needs {LEAST} features or more in each set, not {m} and {n}")
     x, y = x.detach().cpu(), y.detach().cpu()
-    xx, yy = _sums(x, x, own=True), _sums(y, y, own=True)
-    xy, yx = _sums(x, y, own=False), _sums(y, x, own=False)
+    (xx, _), (yy, _), (xy, yx) = _sums(x, x), _sums(y, y), _sums(x, y)
+    xx, yy = xx - _own(x), yy - _own(y)
     within_x, within_y = xx.sum() / (m * (m - 1)), yy.sum() / (n * (n - 1))
     between = xy.sum() / (m * n)
     without_x = (xx.sum() - 2 * xx) / ((m - 1) * (m - 2)) + within_y - 2 * (xy.sum() - xy) / ((m - 1) * n)
@@ -34,15 +34,21 @@ def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
     return float(within_x + within_y - 2 * between), float(variance.sqrt())
 
 
-def _sums(x: Tensor, y: Tensor, own: bool) -> Tensor:
-    """Return for each x the sum of its kernel values with all y, or, if y are x, with all but itself; in float64."""
-    columns = [part.double() for part in y.split(ROWS)]
-    sums = []
-    for rows in x.split(ROWS):
-        values = rows.double()
-        total = sum((_kernel(values @ part.T, x.shape[1]).sum(1) for part in columns), torch.zeros(()).double())
-        sums.append(total - _kernel(values.square().sum(1), x.shape[1]) if own else total)
-    return torch.cat(sums)
+def _sums(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sums over all y of each x's kernel values, and over all x of each y's, in float64."""
+    of_x, of_y = (torch.zeros(len(z), dtype=torch.float64) for z in (x, y))
+    for i in range(0, len(x), ROWS):
+        rows = x[i : i + ROWS].double()
+        for j in range(0, len(y), ROWS):
+            values = _kernel(rows @ y[j : j + ROWS].double().T, x.shape[1])
+            of_x[i : i + ROWS] += values.sum(1)
+            of_y[j : j + ROWS] += values.sum(0)
+    return of_x, of_y
+
+
+def _own(x: Tensor) -> Tensor:
+    """Return the kernel value of each x with itself."""
+    return _kernel(x.double().square().sum(1), x.shape[1])
 
 
 def _kernel(products: Tensor, width: int) -> Tensor:
