@@ -35,6 +35,9 @@ class Inception:
 
     Gray is repeated to RGB; values become real numbers in [0, 1]; images are resized to 299 x 299, bilinear, with
     corners not aligned and without antialiasing; then [0, 1] becomes [-1, 1]. So does pytorch-fid.
+
+    In bfloat16 the network is faster where the processor has it, and its features are others: `identity` says so, and
+    benchmarks/frechet.py --bfloat16 measures by how much distances move. Published ones are in float32.
     """
 
     width = 2048
