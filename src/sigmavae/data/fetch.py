@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sigmavae.data.cache import VARIABLE
 from sigmavae.data.catalogue import downloads_folder
-from sigmavae.data.source import Download, Format
+from sigmavae.data.source import Download, Published
 from sigmavae.errors import DataError
 from sigmavae.files import waiting_for
 from sigmavae.progress import Progress
@@ -22,11 +22,11 @@ PIECE = 1 << 16
 MEGABYTE = 1_000_000
 
 
-def fetch(known: Format, progress: Progress) -> Path:
-    """Download what is missing of a data set's files, and return the folder they are in."""
+def fetch(known: Published, progress: Progress, folder: Path | None = None) -> Path:
+    """Download what is missing of published files, and return the folder they are in: a data set's own, or another."""
     if not known.downloads:
         raise DataError(f"{known.name}: nothing is published to fetch; name files of your own with --data.path")
-    folder = downloads_folder(known.name)
+    folder = folder or downloads_folder(known.name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with waiting_for(folder.parent / f".{known.name}.lock"):
@@ -58,7 +58,7 @@ def is_here(file: Path, download: Download) -> bool:
     return True
 
 
-def _bring(known: Format, download: Download, folder: Path, progress: Progress) -> None:
+def _bring(known: Published, download: Download, folder: Path, progress: Progress) -> None:
     """Download one file and verify it."""
     # Not before they are needed: the program's help does not wait for them.
     import pooch  # type: ignore[import-untyped]

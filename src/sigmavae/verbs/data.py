@@ -19,7 +19,7 @@ from sigmavae.verbs.common import Split, demand_positive, parse, progress_consol
 
 if TYPE_CHECKING:
     from sigmavae.data.check import Findings
-    from sigmavae.data.source import Format
+    from sigmavae.data.source import Format, Published
 
 # What reads data takes a second to import, since it needs torch: each function does so when it is called.
 
@@ -162,15 +162,19 @@ def _shape(shape: Sequence[int]) -> str:
 
 
 def fetch_set(name: Name) -> None:
-    """Download the files of a published data set and verify them; what is there already is left alone."""
-    from sigmavae.data.catalogue import EMBEDDED, find
+    """Download the files of a published data set and verify them; what is there already is left alone.
+
+    `inception` is the network that FID is measured with.
+    """
+    from sigmavae.data.catalogue import EMBEDDED, downloads_folder, find
     from sigmavae.data.fetch import fetch
+    from sigmavae.metrics.inception import NETWORK, features_folder
 
     if name == EMBEDDED:
         raise DataError(f"{EMBEDDED} comes with sigmavae: there is nothing to fetch")
-    known = find(name)
+    known: Published = NETWORK if name == NETWORK.name else find(name)
     with Bars(progress_console()) as bars:
-        folder = fetch(known, bars)
+        folder = fetch(known, bars, features_folder() if name == NETWORK.name else downloads_folder(name))
     for download in known.downloads:
         print(f"wrote {folder / download.file}")
 
