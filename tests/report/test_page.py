@@ -92,6 +92,17 @@ def test_the_best_are_marked_among_their_likes(write, make_run):
     assert best_cells(write(folders[:1])) == []
 
 
+def test_a_column_of_fid_is_there_where_one_was_measured(write, make_run):
+    without = make_run("gaussian", nll=700.0)
+    assert ">FID<" not in write([without])
+    better = make_run("optimal-sigma", nll=-400.0, fid=41.26)
+    worse = make_run("beta", nll=-300.0, fid=70.0)
+    html = write([without, better, worse])
+    assert ">FID<" in html
+    assert "41.3" in best_cells(html)
+    assert "70.0" not in best_cells(html)
+
+
 def test_hostile_names_are_shown_not_run(write, make_run):
     hostile = '<script>alert("x")</script>\'"><img src=x>'
     folder = make_run(hostile, name=hostile, nll=1.0)

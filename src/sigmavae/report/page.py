@@ -20,7 +20,7 @@ from sigmavae.report.labels import labels, styles
 from sigmavae.report.reliability import KINDS, Calibration, coverage_chart, histogram_chart
 from sigmavae.report.runs import Run, read_run
 from sigmavae.report.scales import Linear, Log
-from sigmavae.report.table import COLUMNS, MASS_MARK, Cell, table_rows
+from sigmavae.report.table import MASS_MARK, Cell, columns, table_rows
 
 TEMPLATES = Path(__file__).parent / "templates"
 DIRECT_LABELS = 4  # curves up to which labels at their ends are easier to read than a legend
@@ -79,7 +79,7 @@ def render(runs: Sequence[Run], *, title: str, demo: bool) -> str:
     return environment.get_template("demo.html.j2" if demo else "page.html.j2").render(
         title=title,
         views=views,
-        columns=COLUMNS,
+        columns=columns(runs),
         mass_mark=MASS_MARK,
         charts=_charts(views, direct),
         legend=not direct,

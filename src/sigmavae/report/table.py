@@ -36,15 +36,33 @@ COLUMNS = (
     Column("beta", "the beta that this sigma amounts to, 2 sigma\u00b2"),
     Column("seconds", "training time"),
 )
+FID = Column("FID", "Frechet distance of samples from the test images; compare equal numbers of them; lower is better")
 MASS_MARK = "†"
 
 
+def columns(runs: Sequence[Run]) -> tuple[Column, ...]:
+    """The headings of a table: one more where the samples of any run were measured."""
+    return (*COLUMNS, FID) if _measured(runs) else COLUMNS
+
+
+def _measured(runs: Sequence[Run]) -> bool:
+    return any(run.metric("fid") is not None for run in runs)
+
+
 def table_rows(runs: Sequence[Run]) -> list[list[Cell]]:
-    """The cells of each run under COLUMNS."""
+    """The cells of each run under `columns`."""
     densities = _lowest([run.metric("nll") for run in runs if not run.is_mass])
     masses = _lowest([run.metric("nll") for run in runs if run.is_mass])
     bits = _lowest([run.metric("bits_per_dim") for run in runs])
-    return [_row(run, masses if run.is_mass else densities, bits) for run in runs]
+    rows = [_row(run, masses if run.is_mass else densities, bits) for run in runs]
+    if not _measured(runs):
+        return rows
+    fids = [run.metric("fid") for run in runs]
+    best = _lowest(fids)
+    return [
+        [*row, Cell(fixed(fid, 1), fid, best=fid is not None and fid == best)]
+        for row, fid in zip(rows, fids, strict=True)
+    ]
 
 
 def _row(run: Run, best_nll: float | None, best_bits: float | None) -> list[Cell]:
