@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -90,6 +91,15 @@ def test_the_best_are_marked_among_their_likes(write, make_run):
     assert "not a density" in html
     assert "not a density" not in write(folders[:2])
     assert best_cells(write(folders[:1])) == []
+
+
+def test_the_best_are_sought_among_runs_on_the_same_data(write, make_run):
+    folders = [make_run("gaussian", nll=-100.0), make_run("beta", nll=-200.0), make_run("optimal-sigma", nll=-900.0)]
+    assert best_cells(write(folders)) == ["-900.0"]
+    result = folders[2] / "result.json"
+    other = json.loads(result.read_text()) | {"data": {"fingerprint": "of another set"}}
+    result.write_text(json.dumps(other))
+    assert best_cells(write(folders)) == ["-200.0"]
 
 
 def test_a_column_of_fid_is_there_where_one_was_measured(write, make_run):

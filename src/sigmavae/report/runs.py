@@ -42,6 +42,12 @@ class Run:
         return self.experiment.get("seed")
 
     @property
+    def data(self) -> object:
+        """What it was trained on, as its result or its experiment states it: numbers on other data do not compare."""
+        stated = {} if self.result is None else self.result.get("data", {})
+        return stated.get("fingerprint") or self.experiment.get("data")
+
+    @property
     def is_mass(self) -> bool:
         """Whether the likelihood gives probabilities of 8-bit values, not densities: another nll scale."""
         return self.likelihood in MASSES or self.likelihood.startswith("discretized-")

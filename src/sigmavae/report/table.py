@@ -50,36 +50,27 @@ def _measured(runs: Sequence[Run]) -> bool:
 
 
 def table_rows(runs: Sequence[Run]) -> list[list[Cell]]:
-    """The cells of each run under `columns`."""
-    densities = _lowest([run.metric("nll") for run in runs if not run.is_mass])
-    masses = _lowest([run.metric("nll") for run in runs if run.is_mass])
-    bits = _lowest([run.metric("bits_per_dim") for run in runs])
-    rows = [_row(run, masses if run.is_mass else densities, bits) for run in runs]
-    if not _measured(runs):
-        return rows
-    fids = [run.metric("fid") for run in runs]
-    best = _lowest(fids)
-    return [
-        [*row, Cell(fixed(fid, 1), fid, best=fid is not None and fid == best)]
-        for row, fid in zip(rows, fids, strict=True)
-    ]
+    """The cells of each run under `columns`; the best are those among runs on the same data."""
+    return [_row(run, [other for other in runs if other.data == run.data], _measured(runs)) for run in runs]
 
 
-def _row(run: Run, best_nll: float | None, best_bits: float | None) -> list[Cell]:
-    nll, nll_error, bits = run.metric("nll"), run.metric("nll_stderr"), run.metric("bits_per_dim")
+def _row(run: Run, alike: Sequence[Run], with_fid: bool) -> list[Cell]:
+    nll, nll_error, fid = run.metric("nll"), run.metric("nll_stderr"), run.metric("fid")
     nll_text = fixed(nll, 1) + (f" ± {nll_error:.1f}" if nll is not None and nll_error is not None else "")
     seconds = as_number(run.result.get("seconds")) if run.result is not None else None
     mark = MASS_MARK if run.is_mass and nll is not None else ""
-    return [
-        Cell(nll_text, nll, best=nll is not None and nll == best_nll, mark=mark),
-        Cell(fixed(bits, 3), bits, best=bits is not None and bits == best_bits),
+    same_kind = [other for other in alike if other.is_mass == run.is_mass]
+    cells = [
+        Cell(nll_text, nll, _is_lowest("nll", run, same_kind), mark),
+        Cell(fixed(run.metric("bits_per_dim"), 3), run.metric("bits_per_dim"), _is_lowest("bits_per_dim", run, alike)),
         *(Cell(fixed(run.metric(key), 1), run.metric(key)) for key in ("rate", "distortion")),
         *(Cell(significant(run.metric(key)), run.metric(key)) for key in ("sigma", "beta")),
         Cell(fixed(seconds, 1), seconds),
     ]
+    return [*cells, Cell(fixed(fid, 1), fid, _is_lowest("fid", run, alike))] if with_fid else cells
 
 
-def _lowest(values: Sequence[float | None]) -> float | None:
+def _is_lowest(metric: str, run: Run, others: Sequence[Run]) -> bool:
     # Among fewer than two there is no best.
-    known = [value for value in values if value is not None]
-    return min(known) if len(known) > 1 else None
+    known = [value for other in others if (value := other.metric(metric)) is not None]
+    return len(known) > 1 and run.metric(metric) == min(known)
