@@ -7,12 +7,16 @@ columns are the largest error of ln m(z) against differences taken in float64, a
 """
 
 import math
+import platform
 import resource
 import time
+from pathlib import Path
 
 import torch
 import tyro
 
+import sigmavae
+from sigmavae.files import write_json
 from sigmavae.metrics.aggregate import log_aggregate
 from sigmavae.metrics.information import information_of
 from sigmavae.metrics.posteriors import Posteriors
@@ -39,7 +43,10 @@ def in_float32(z: torch.Tensor, q: Posteriors) -> torch.Tensor:
     return torch.logsumexp(-0.5 * (quadratic + q.log_variance.float().sum(1)), 1).double() - constant
 
 
-def main(images: int = 50_000, samples: int = 5_000, latent: int = 20) -> None:
+def main(
+    images: int = 50_000, samples: int = 5_000, latent: int = 20, out: Path = Path("docs/results/information.json")
+) -> None:
+    rows = []
     print("rate      mc  gaussian  mixture   seconds  float64  float32")
     for rate in RATES:
         q = codes(rate, images, latent)
@@ -51,12 +58,32 @@ def main(images: int = 50_000, samples: int = 5_000, latent: int = 20) -> None:
         exact = by_differences(z, few)
         errors = [float((method(z, few) - exact).abs().max()) for method in (log_aggregate, in_float32)]
         kls = [found[f"marginal_kl_{kind}"] for kind in ("mc", "gaussian", "mixture")]
+        rows.append(
+            {"rate": rate, "cap": found["information_cap"], "mc": kls[0], "gaussian": kls[1], "mixture": kls[2]}
+        )
+        rows[-1] |= {"seconds": seconds, "float64_error": errors[0], "float32_error": errors[1]}
         print(
             f"{rate:4d} {kls[0]:7.3f} {kls[1]:9.4f} {kls[2]:8.4f} {seconds:9.1f} {errors[0]:8.0e} {errors[1]:8.0e}",
             flush=True,
         )
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{images} images, {samples} samples, {latent} dimensions: {peak:.0f} MiB at most, torch's own included")
+    result = {
+        "images": images,
+        "samples": samples,
+        "latent": latent,
+        "rows": rows,
+        "peak_mib": peak,
+        "command": f"python benchmarks/information.py --images {images} --samples {samples}",
+        "device": f"cpu, {torch.get_num_threads()} threads",
+        "versions": {
+            "torch": torch.__version__,
+            "python": platform.python_version(),
+            "sigmavae": sigmavae.__version__,
+        },
+    }
+    write_json(out, result)
+    print(f"wrote {out}")
 
 
 if __name__ == "__main__":

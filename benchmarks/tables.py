@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md")
+DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md")
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
 
@@ -52,7 +52,7 @@ def pipeline() -> str:
     lines += [f"| {name} | {rate:,.0f} | {times[name]:.1f} |" for name, rate in found["images a second"].items()]
     note = (
         f"{found['images']:,} images: prepared in {found['seconds to prepare']:.1f} s, found again in "
-        f"{found['seconds to find again'] * 1000:.0f} ms. Medians; `{found['command']}`; {found['machine']}, "
+        f"{found['seconds to find again'] * 1000:.1f} ms. Medians; `{found['command']}`; {found['machine']}, "
         f"torch {found['versions']['torch']}."
     )
     return "\n".join([*lines, "", note])
@@ -61,14 +61,14 @@ def pipeline() -> str:
 def datasets() -> str:
     found = _read("datasets")
     lines = [
-        "| set | train / validation / test | shape | check, s | prepare, s | again, s | epoch, s | nll | bits/dim |"
+        "| set | train / validation / test | shape | check, s | prepare, s | again, ms | epoch, s | nll | bits/dim |"
     ]
     lines += ["|---|---|---|---:|---:|---:|---:|---:|---:|"]
     for row in found["rows"]:
         data, metrics = row["data"], row["metrics"]
         counts = " / ".join(f"{data[split]:,}" for split in ("train", "validation", "test"))
         shape = " x ".join(map(str, data["shape"]))
-        seconds = " | ".join(f"{row[key]:.{digits}f}" for key, digits in (("check", 1), ("prepare", 1), ("again", 3)))
+        seconds = f"{row['check']:.1f} | {row['prepare']:.1f} | {row['again'] * 1000:.1f}"
         name = row["name"].removesuffix("-optimal")
         lines.append(
             f"| `{name}` | {counts} | {shape} | {seconds} | {row['seconds']:.0f} | {metrics['nll']:.0f} | "
@@ -77,7 +77,107 @@ def datasets() -> str:
     return "\n".join([*lines, "", f"One seed. {_source(found['rows'], found['command'])}"])
 
 
-TABLES = {"likelihoods": likelihoods, "demo": demo, "pipeline": pipeline, "datasets": datasets}
+EVALUATED = (
+    ("nll", "nll, nats"),
+    ("nll_recalibrated", "... sigma refitted to validation images"),
+    ("nll_importance", "bound of 64 samples, nats"),
+    ("bits_per_dim", "bits/dim"),
+    ("bits_per_dim_recalibrated", "... sigma refitted"),
+    ("floor", "floor of the nll"),
+    ("rate", "rate, nats"),
+    ("information_mc", "information, Monte Carlo"),
+    ("information_cap", "... its cap, ln N"),
+    ("information_gaussian", "information, Gaussian (upper bound)"),
+    ("information_mixture", "information, mixture (upper bound)"),
+    ("marginal_kl_mixture", "mismatch with the prior, mixture (lower bound)"),
+    ("active_units", "active units of 20"),
+    ("sigma_used", "sigma used: running average"),
+    ("sigma_exact_train", "... exact, training images"),
+    ("sigma_exact_validation", "... exact, validation images"),
+    ("sigma_exact_test", "... exact, these images"),
+    ("nats_used", "nats an image that the sigma used costs"),
+    ("nats_exact_train", "... that of the training images"),
+    ("nats_exact_validation", "... that of the validation images"),
+    ("nats_batch", "... each test batch's own (the released code)"),
+    ("sigma_error_batch", "standard error of sigma from one batch, relative"),
+    ("sigma_error_code_batch", "... the part from one code an image"),
+    ("calibration_error", "calibration error"),
+    ("calibration_error_chance", "... by chance"),
+    ("calibration_coverage_90", "coverage of central 90 % intervals"),
+    ("calibration_sharpness", "... their mean width"),
+    ("calibration_z_variance", "z-score variance"),
+    ("prior_calibration_error", "calibration error of the prior predictive"),
+    ("fid", "FID"),
+    ("fid_samples", "... samples, and as many images"),
+    ("kid", "KID"),
+)
+
+
+def evaluations() -> str:
+    found = _read("evaluations")
+    rows = found["rows"]
+    lines = ["| | " + " | ".join(f"`{row['name']}`" for row in rows) + " |", "|---|" + "---:|" * len(rows)]
+    for key, title in EVALUATED:
+        cells = []
+        for row in rows:
+            value, error = row["metrics"][key], row["metrics"].get(_stderr(key))
+            cells.append(
+                f"{value:,.4g}" if error is None else f"{value:,.{_digits(error)}f} ± {error:.{_digits(error)}f}"
+            )
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    seconds = {name: [row["measured"][name]["seconds"] for row in rows] for name in rows[0]["measured"]}
+    took = "; ".join(f"{name} {' and '.join(f'{s:.1f}' for s in both)} s" for name, both in seconds.items())
+    sizes = " and ".join(f"{row['data']['test']:,}" for row in rows)
+    return "\n".join([*lines, "", f"{sizes} test images, seed 0. Time: {took}. {_source(rows, found['command'])}"])
+
+
+def information() -> str:
+    found = _read("information")
+    lines = ["| rate, nats | KL by Monte Carlo | KL, Gaussian | KL, mixture | seconds |", "|---:|---:|---:|---:|---:|"]
+    for row in found["rows"]:
+        kls = " | ".join(f"{row[key]:.4f}" for key in ("mc", "gaussian", "mixture"))
+        lines.append(f"| {row['rate']} | {kls} | {row['seconds']:.0f} |")
+    note = (
+        f"Posteriors whose aggregate is N(0, I): the mismatch is 0. N = {found['images']:,}, M = {found['samples']:,}, "
+        f"{found['latent']} dimensions, ln N = {found['rows'][0]['cap']:.2f}; {found['peak_mib']:.0f} MiB at most, "
+        "torch's own included."
+    )
+    return "\n".join([*lines, "", f"{note} {_source([found], found['command'])}"])
+
+
+def frechet() -> str:
+    full, half = _read("frechet"), _read("frechet-bfloat16")
+    lines = ["| CIFAR-10, real images | float32 | bfloat16 |", "|---|---:|---:|"]
+    pairs = f"{full['train_images']:,} training against {full['test_images']:,} test images"
+    for key, title, form in (
+        ("fid_train_test", f"FID, {pairs}", "{:.3f}"),
+        ("kid_train_test", "KID, the same", "{:.6f}"),
+        ("fid_noise_test", f"FID, {full['noise_images']:,} images of noise against the test images", "{:.1f}"),
+        ("features_per_second", "features a second", "{:,.0f}"),
+    ):
+        lines.append(f"| {title} | {form.format(full[key])} | {form.format(half[key])} |")
+    return "\n".join([*lines, "", _source([full], full["command"])])
+
+
+def _stderr(name: str) -> str:
+    ending = "_recalibrated" if name.endswith("_recalibrated") else ""
+    return f"{name.removesuffix(ending)}_stderr{ending}"
+
+
+def _digits(error: float) -> int:
+    """Return how many digits after the point show one of the error that counts; four if it is next to nothing."""
+    return 4 if error < 1e-4 else max(0, -math.floor(math.log10(error)))
+
+
+TABLES = {
+    "evaluations": evaluations,
+    "frechet": frechet,
+    "information": information,
+    "likelihoods": likelihoods,
+    "demo": demo,
+    "pipeline": pipeline,
+    "datasets": datasets,
+}
 
 
 def rewritten(text: str) -> str:

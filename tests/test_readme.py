@@ -66,7 +66,8 @@ def test_every_command_exists():
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", "docs/likelihoods.md", "docs/training.md", "docs/data.md"]
+    "document",
+    ["README.md", "CONTRIBUTING.md", "docs/likelihoods.md", "docs/training.md", "docs/data.md", "docs/metrics.md"],
 )
 def test_links_and_pictures_exist(document: str):
     path = ROOT / document
@@ -74,7 +75,7 @@ def test_links_and_pictures_exist(document: str):
         assert (path.parent / target).exists(), f"{document} links to {target}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/likelihoods.md", "docs/data.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md"])
 def test_tables_are_what_was_measured(document: str):
     spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
     tables = importlib.util.module_from_spec(spec)
