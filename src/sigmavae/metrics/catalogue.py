@@ -51,13 +51,13 @@ class Options:
     k: int = 64
     """importance: samples for each image"""
     codes: int = 5000
-    """information: latent codes drawn from the aggregate posterior"""
+    """information: codes from the aggregate posterior"""
     prior_codes: int = 1000
-    """calibration: draws from the prior that predict the images"""
+    """calibration: codes from the prior"""
     samples: int | None = None
-    """fid: images drawn; none: as many as the split has, at most 10,000"""
+    """fid: images drawn; none: as in the split, up to 10,000"""
     inception: Path | None = None
-    """fid: the network's file; none: where it is installed or fetched"""
+    """fid: the network's file; none: as installed or fetched"""
 
     def __post_init__(self) -> None:
         """Refuse counts that cannot be meant."""

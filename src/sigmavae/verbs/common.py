@@ -30,7 +30,7 @@ def parse(verb: str, function: Callable[..., None], words: Sequence[str], exampl
     """Call the function with arguments from the command line."""
     description = f"{inspect.getdoc(function)}\n\nExample: {example}"
     # Which of several models a run has is its recipe's to say, not a word on the command line.
-    config = (tyro.conf.AvoidSubcommands,)
+    config = (tyro.conf.AvoidSubcommands, tyro.conf.FlagCreatePairsOff)
     tyro.cli(function, prog=f"sigmavae {verb}", args=list(words), description=description, config=config)
 
 

@@ -39,9 +39,9 @@ def evaluate(
     metrics: Metrics = (),
     split: Split = "test",
     options: Annotated[Options, arg(name="")] = Options(),  # noqa: B008, frozen
-    recalibrate: Annotated[bool, arg(help="also with the scale refitted to the validation images")] = False,
+    recalibrate: Annotated[bool, arg(help="also with the scale refitted on validation images")] = False,
     again: Annotated[bool, arg(help="measure anew what has been measured before")] = False,
-    batch: Annotated[int, arg(metavar="N", help="images at a time; changes memory and speed, not results")] = 250,
+    batch: Annotated[int, arg(metavar="N", help="images at a time: memory and speed, not results")] = 250,
     devices: Annotated[int, arg(metavar="N", help="devices that share the work")] = 1,
 ) -> None:
     """Measure a finished run on a split of its data; what has been measured before is not measured again.
