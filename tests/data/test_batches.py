@@ -1,9 +1,14 @@
 """Batches are functions of seed and step alone, and processes share them out."""
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 import torch
 
 from sigmavae.data import Batches
+from sigmavae.data import batches as module
+from sigmavae.errors import DataError
 from sigmavae.seeds import Stream, seed_for
 
 CPU = torch.device("cpu")
@@ -54,6 +59,48 @@ def test_a_set_smaller_than_the_batch_is_one_batch():
     batches = Batches(numbered(5), 128, 0, CPU)
     assert batches.per_epoch == 1
     assert sorted(levels(batches[7])) == list(range(5))
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> np.ndarray:
+    np.random.default_rng(0).integers(0, 256, (50, 3, 4, 4), dtype=np.uint8).tofile(tmp_path / "train.u8")
+    return np.memmap(tmp_path / "train.u8", dtype=np.uint8, mode="r", shape=(50, 3, 4, 4))
+
+
+def from_the_map(images: np.ndarray, monkeypatch: pytest.MonkeyPatch, **fields) -> Batches:
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "fits", lambda *_: False)
+        return Batches(images, 16, 3, CPU, **fields)
+
+
+def test_a_set_larger_than_memory_gives_the_same_batches(on_disk: np.ndarray, monkeypatch: pytest.MonkeyPatch):
+    for fields in ({}, {"rank": 1, "world": 2}):
+        resident, mapped = Batches(on_disk, 16, 3, CPU, **fields), from_the_map(on_disk, monkeypatch, **fields)
+        for step in (*range(12), 40, 41, 3):  # in a row over epochs, after a jump ahead, and back
+            assert torch.equal(mapped[step], resident[step])
+        assert torch.equal(from_the_map(on_disk, monkeypatch, **fields)[7], resident[7])  # as a resumed run begins
+
+
+def test_shares_of_a_set_smaller_than_the_batch_are_equal():
+    shares = [Batches(numbered(11), 128, 0, CPU, rank, 4) for rank in range(4)]
+    seen = [levels(share[2]) for share in shares]
+    assert [len(share) for share in seen] == [2, 2, 2, 2]
+    assert len({k for share in seen for k in share}) == 8
+    assert {share.per_epoch for share in shares} == {1}
+    assert {share.batch for share in shares} == {8}
+
+
+def test_fewer_images_than_devices_are_refused():
+    for rank in range(3):
+        with pytest.raises(DataError, match="2 images cannot be shared out among 3 devices"):
+            Batches(numbered(2), 128, 0, CPU, rank, 3)
+
+
+def test_the_order_is_kept_where_the_images_are_gathered(on_disk: np.ndarray, monkeypatch: pytest.MonkeyPatch):
+    elsewhere = torch.device("meta")
+    assert Batches(on_disk, 16, 0, elsewhere).index(1).device == elsewhere
+    monkeypatch.setattr(module, "fits", lambda *_: False)
+    assert Batches(on_disk, 16, 0, elsewhere).index(1).device == CPU
 
 
 def test_seeds_of_places_do_not_collide():

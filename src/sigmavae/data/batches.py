@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import lru_cache
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from sigmavae.data.splits import Images
+from sigmavae.errors import DataError
 from sigmavae.seeds import Stream, seed_for
 
 AHEAD = 4  # batches that are read before they are asked for
@@ -22,7 +23,8 @@ class Batches:
     """Batch number `step` of an endless shuffled pass over the images.
 
     Each epoch is a new permutation; its last, incomplete batch is left out. With several processes each takes its
-    own share of the same batch, so the data seen does not depend on how many there are.
+    own share of the same batch, so the data seen does not depend on how many there are. Shares are equal: of fewer
+    images than a batch, those are left out of an epoch that cannot be shared out.
     """
 
     def __init__(
@@ -35,13 +37,18 @@ class Batches:
         world: int = 1,
         stream: Stream = Stream.ORDER,
     ) -> None:
-        self.batch = min(batch, len(images))
+        self.batch = min(batch, len(images)) // world * world
+        if not self.batch:
+            raise DataError(f"{len(images)} images cannot be shared out among {world} devices: name fewer (--devices)")
         self.per_epoch = len(images) // self.batch
         self._place = (seed, stream)
         self._count = len(images)
         self._share = slice(rank * self.batch // world, (rank + 1) * self.batch // world)
         self._order = lru_cache(maxsize=2)(self._shuffled)  # two: reading ahead crosses from one epoch to the next
-        store = Resident if fits(images, device) else Mapped
+        resident = fits(images, device)
+        # Where images are gathered: an order that had to be sent after them would make every step wait for the device.
+        self._gathered_on = device if resident else torch.device("cpu")
+        store = Resident if resident else Mapped
         self._take: Callable[[int], Tensor] = store(images, device, self.index).take
 
     def __getitem__(self, step: int) -> Tensor:
@@ -56,7 +63,7 @@ class Batches:
 
     def _shuffled(self, epoch: int) -> Tensor:
         generator = torch.Generator().manual_seed(seed_for(*self._place, epoch))
-        return torch.randperm(self._count, generator=generator)
+        return torch.randperm(self._count, generator=generator).to(self._gathered_on)
 
 
 class Resident:
@@ -68,7 +75,7 @@ class Resident:
 
     def take(self, step: int) -> Tensor:
         """Return the images of a step."""
-        return self._images.index_select(0, self._index(step).to(self._images.device))
+        return self._images.index_select(0, self._index(step))
 
 
 class Mapped:
@@ -102,8 +109,10 @@ def fits(images: Images, device: torch.device) -> bool:
 
 
 def as_tensor(images: Images) -> Tensor:
-    """Return an array as a tensor: the same memory if that can be, a copy if it is read-only."""
-    return torch.from_numpy(images if images.flags.writeable else np.array(images))
+    """Return an array as a tensor of the same memory, which is only ever read."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The given NumPy array is not writable", UserWarning)
+        return torch.from_numpy(images)
 
 
 def to_unit(images: Tensor) -> Tensor:

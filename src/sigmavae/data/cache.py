@@ -85,8 +85,8 @@ def _mapped(folder: Path) -> Splits | None:
 
 
 def _map(path: Path, shape: tuple[int, ...]) -> Images:
-    # Copy on write: torch takes no read-only memory, and nothing written to these pages reaches the file.
-    return np.memmap(path, dtype=np.uint8, mode="c", shape=shape)
+    # To read only: of pages that can be written, private ones too, Linux maps no more than there is memory.
+    return np.memmap(path, dtype=np.uint8, mode="r", shape=shape)
 
 
 def _stamp(path: Path) -> list[str | int]:
