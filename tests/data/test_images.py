@@ -154,6 +154,13 @@ def test_a_zip_is_read_without_being_unpacked(tmp_path: Path):
     assert [file.name for file in tmp_path.iterdir()] == ["photos.zip"]
 
 
+@pytest.mark.parametrize("top", ["", "photos/", "./a/b/"])
+def test_folders_of_a_zip_name_the_splits_as_those_of_a_folder_do(top: str, tmp_path: Path):
+    names = ["train/a.png", "train/cat/b.png", "test/c.png"]
+    path = write_zip(tmp_path / "photos.zip", {f"{top}{name}": picture(COLOUR) for name in names})
+    assert {name: part.count for name, part in read_all(path).items()} == {"train": 2, "test": 1}
+
+
 @pytest.mark.parametrize("name", ["../x.png", "/etc/x.png", "a/../../x.png", "..\\x.png", "C:\\x.png"])
 def test_a_zip_that_reaches_outside_is_refused(name: str, tmp_path: Path):
     path = write_zip(tmp_path / "evil.zip", {"good.png": picture(COLOUR), name: picture(COLOUR)})

@@ -33,11 +33,16 @@ def open_images(files: Sequence[Path], config: DataConfig) -> Source:
         archive = Archive(files[0])
         names, about = archive.names(SUFFIXES), f"images of {files[0].name}"
         pictures = Pictures(names, archive.read, config)
-        return Source(by_folder([PurePath(name) for name in names], pictures.part), SQUARE, about)
-    root = Path(os.path.commonpath([file.parent for file in files]))
+        return Source(by_folder(_below_common([PurePath(name) for name in names]), pictures.part), SQUARE, about)
     pictures = Pictures([str(file) for file in files], Path, config)
-    relative = [file.relative_to(root) for file in files]
-    return Source(by_folder(relative, pictures.part), SQUARE, f"images of {root.name}")
+    root = Path(os.path.commonpath([file.parent for file in files]))
+    return Source(by_folder(_below_common(files), pictures.part), SQUARE, f"images of {root.name}")
+
+
+def _below_common(files: Sequence[PurePath]) -> list[PurePath]:
+    """Return paths as they are below the deepest folder that has all of them."""
+    root = os.path.commonpath([file.parent for file in files])
+    return [file.relative_to(root) for file in files]
 
 
 class Pictures:
