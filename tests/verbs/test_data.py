@@ -115,6 +115,20 @@ def test_check_fails_if_something_is_bad_and_says_the_remedy(photos: Path, capsy
     )
 
 
+def test_check_does_not_advise_to_leave_out_everything(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    np.save(tmp_path / "a.npy", np.full((4, 8, 8), 7.0))
+    said = fails(capsys, "check", str(tmp_path / "a.npy"))
+    assert "none of 4 can be read; a.npy: image" in said
+    assert "has values from 7 to 7" in said
+    assert "skip-bad" not in said
+
+
+def test_check_of_a_folder_of_several_arrays_says_what_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    for name in ("a.npy", "b.npy"):
+        np.save(tmp_path / name, pixels(4, 8, 8))
+    assert ".npy and .npz, one file or train and test" in fails(capsys, "check", str(tmp_path))
+
+
 def test_check_counts_shapes_and_bad_items_that_it_does_not_list(photos: Path, capsys: pytest.CaptureFixture[str]):
     for number in range(9):
         (photos / f"s{number}.png").write_bytes(picture(pixels(4, 10 + number, 3)))

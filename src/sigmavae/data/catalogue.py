@@ -97,7 +97,8 @@ def recognise(path: Path) -> tuple[Format, list[Path]]:
         if files := located(known, path):
             return known, files
     raise DataError(
-        f"{path}: holds nothing that can be read as a data set: give it images (PNG, JPEG, WebP), videos, .npy or .npz"
+        f"{path}: holds nothing that can be read as a data set: give it images (PNG, JPEG, WebP), videos, "
+        "or .npy and .npz, one file or train and test"
     )
 
 

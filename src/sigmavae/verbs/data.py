@@ -118,10 +118,10 @@ def check_path(
     for title, text in _lines(findings):
         print(f"{title:10}{text}")
     if findings.bad:
-        raise DataError(
-            f"{path}: {findings.bad} of {sum(findings.splits.values())} cannot be read; "
-            "--data.skip-bad trains without them"
-        )
+        total = sum(findings.splits.values())
+        if findings.bad == total:
+            raise DataError(f"{path}: none of {total} can be read; {findings.reasons[0]}")
+        raise DataError(f"{path}: {findings.bad} of {total} cannot be read; --data.skip-bad trains without them")
 
 
 def _lines(findings: Findings) -> list[tuple[str, str]]:
