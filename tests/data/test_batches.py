@@ -92,7 +92,7 @@ def test_shares_of_a_set_smaller_than_the_batch_are_equal():
 
 def test_fewer_images_than_devices_are_refused():
     for rank in range(3):
-        with pytest.raises(DataError, match="2 images cannot be shared out among 3 devices"):
+        with pytest.raises(DataError, match="a split of 2 cannot be shared out among 3 devices"):
             Batches(numbered(2), 128, 0, CPU, rank, 3)
 
 

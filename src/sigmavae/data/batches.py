@@ -39,7 +39,8 @@ class Batches:
     ) -> None:
         self.batch = min(batch, len(images)) // world * world
         if not self.batch:
-            raise DataError(f"{len(images)} images cannot be shared out among {world} devices: name fewer (--devices)")
+            few = f"a split of {len(images)} cannot be shared out among {world} devices"
+            raise DataError(f"{few}: name fewer with --devices")
         self.per_epoch = len(images) // self.batch
         self._place = (seed, stream)
         self._count = len(images)
