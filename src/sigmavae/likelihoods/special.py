@@ -8,7 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-_CONTINUED_FRACTION_TERMS = 24  # measured: ln F to 1e-11 for degrees of freedom from 1 to 100
+TERMS = 24  # measured: ln F to 1e-11 for degrees of freedom from 1 to 100
+FEW_TERMS = 16  # measured: F to 1e-9 in float64, to 2e-5 in float32
 
 
 def log1mexp(d: Tensor) -> Tensor:
@@ -33,7 +34,7 @@ def log_bin(log_cdf: Callable[[Tensor], Tensor], a: Tensor, b: Tensor, first: Te
     return log_high + torch.where(first | last, 0.0, log1mexp(log_high - log_low))
 
 
-def student_t_log_cdf(z: Tensor, df: Tensor) -> Tensor:
+def student_t_log_cdf(z: Tensor, df: Tensor, terms: int = TERMS) -> Tensor:
     r"""Return ln F(z) of the standard Student-t with df degrees of freedom.
 
     For z <= 0, F(z) = I_x(df/2, 1/2) / 2 with x = df / (df + z^2) and I the regularised incomplete beta function
@@ -47,7 +48,7 @@ def student_t_log_cdf(z: Tensor, df: Tensor) -> Tensor:
     near = x > (half + 1) / (half + 2.5)
     one_half = torch.full_like(x, 0.5)
     fraction = _beta_fraction(
-        torch.where(near, one_half, half), torch.where(near, half, one_half), torch.where(near, 1 - x, x)
+        torch.where(near, one_half, half), torch.where(near, half, one_half), torch.where(near, 1 - x, x), terms
     )
     log_front = half * torch.log(x) - _log_beta_half(half)
 
@@ -63,10 +64,10 @@ def _log_beta_half(a: Tensor) -> Tensor:
     return torch.lgamma(a) + 0.5 * math.log(math.pi) - torch.lgamma(a + 0.5)
 
 
-def _beta_fraction(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
+def _beta_fraction(a: Tensor, b: Tensor, x: Tensor, terms: int) -> Tensor:
     """Return the continued fraction of I_x(a, b), 1 / (1 + d_1 / (1 + d_2 / (1 + ...))), from a fixed depth upwards."""
     below = torch.ones_like(x)
-    for m in reversed(range(_CONTINUED_FRACTION_TERMS)):
+    for m in reversed(range(terms)):
         even = (m + 1) * (b - m - 1) * x / ((a + 2 * m + 1) * (a + 2 * m + 2))
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         below = 1 + odd / (1 + even / below)

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.bins import TOP
 from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.location_scale import LocationScale
 from sigmavae.likelihoods.soft_clip import Bounds, check_bounds, soft_clip
-from sigmavae.likelihoods.special import log_bin, student_t_log_cdf
+from sigmavae.likelihoods.special import FEW_TERMS, log_bin, student_t_log_cdf
 from sigmavae.likelihoods.support import SupportName
 from sigmavae.likelihoods.support import support as _support
 
@@ -43,6 +44,12 @@ class StudentT(LocationScale):
         """Return ln P(a < Z < b) from float64 CDFs, open below where first and above where last."""
         df = self.df.double()
         return log_bin(lambda z: student_t_log_cdf(z, df), a.double(), b.double(), first, last).to(a.dtype)
+
+    def _bin_cdf(self, k: Tensor) -> Tensor:
+        # A probability, not the logarithm of a small mass: the precision of the features is enough, and about six
+        # times as fast as all terms in float64.
+        z = self.standardise((k + 0.5) / TOP)
+        return torch.where(k == TOP, 1.0, torch.exp(student_t_log_cdf(z, self.df, FEW_TERMS)))
 
     def standard_sample(self, shape: torch.Size) -> Tensor:
         """Draw standard Student-t noise: a normal over the root of an independent chi-square over df."""
