@@ -20,7 +20,7 @@ from torch import Tensor
 from sigmavae.errors import MetricError
 from sigmavae.files import read_json, write_json
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
-from sigmavae.metrics.items import batches
+from sigmavae.metrics.items import batches, fitting
 from sigmavae.models import LatentModel
 from sigmavae.noise import ItemNoise
 
@@ -78,7 +78,7 @@ def recalibrated(subject: Subject) -> Subject:
 
 @torch.no_grad()
 def _features(model: LatentModel, subject: Subject) -> Iterator[tuple[Tensor, Tensor]]:
-    for items, x in batches(subject.splits.validation, subject.batch, model.device):
+    for items, x in batches(subject.splits.validation, fitting(model, subject.batch), model.device):
         yield model.infer(x, ItemNoise(subject.seed, items))[0], x
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import torch
@@ -38,8 +39,11 @@ class Categories(Conditional):
     def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
         k = level_below(value)
-        cumulative = self.log_masses.exp().cumsum(1)
-        return torch.where(k < 0, 0.0, self._pick(cumulative, k.clamp(min=0)).clamp(max=1.0))
+        return torch.where(k < 0, 0.0, self._pick(self._cumulative, k.clamp(min=0)).clamp(max=1.0))
+
+    @cached_property
+    def _cumulative(self) -> Tensor:
+        return self.log_masses.exp().cumsum(1)
 
     def _log_terms(self, x: Tensor) -> Tensor:
         return self._pick(self.log_masses, level(x))

@@ -10,7 +10,7 @@ from torch import Tensor
 from sigmavae.likelihoods.running import sum_over_processes
 from sigmavae.metrics.items import numbers
 from sigmavae.metrics.posteriors import Posteriors
-from sigmavae.progress import Progress, Silent
+from sigmavae.progress import Progress
 
 ROWS, COLUMNS = 256, 1 << 14
 """Samples and posteriors compared at a time: 32 MiB of float64 for any number of either."""
@@ -35,12 +35,7 @@ def log_aggregate(z: Tensor, q: Posteriors) -> Tensor:
 
 def log_aggregate_of_many(z: Tensor, q: Posteriors, device: torch.device, progress: Progress | None = None) -> Tensor:
     """Return ln m(z) of many samples: of several processes each takes its share, and all get the whole."""
-    progress = progress or Silent()
-    progress.begin("aggregate posterior", len(z), 0)
     whole = torch.zeros(len(z), dtype=torch.float64)
-    done = 0
-    for items in numbers(len(z), ROWS, torch.device("cpu")):
+    for items in numbers(len(z), ROWS, torch.device("cpu"), progress, "aggregate posterior"):
         whole[items] = log_aggregate(z[items], q)
-        done = min(len(z), done + ROWS)
-        progress.advance(done, {})
     return sum_over_processes(whole.to(device)).cpu()

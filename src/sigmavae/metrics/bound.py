@@ -47,7 +47,7 @@ def bound(
             found["floor"] = -p.log_prob(p.mean)
         return found
 
-    table = columns(images, model.device, measure, batch=batch, progress=progress, name="bound")
+    table = columns(images, model, measure, batch=batch, progress=progress, name="bound")
     nll, discrete = table["distortion"] + table["rate"], table["discrete"] + table["rate"]
     yield from mean_and_error("nll", nll)
     yield from mean_and_error("distortion", table["distortion"])

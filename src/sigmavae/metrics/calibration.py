@@ -88,7 +88,7 @@ def _compare(
         found = pit_columns(said, noise.uniform(x)) | scores.columns(said, x)
         return found if said.width is None else found | {"width": said.width.double().flatten(1).mean(1)}
 
-    table = columns(images, model.device, measure, batch=batch, progress=progress, name=prefix.strip("_"))
+    table = columns(images, model, measure, batch=batch, progress=progress, name=prefix.strip("_"))
     yield from pit_metrics(prefix, table, widen)
     if "width" in table:
         yield from mean_and_error(f"{prefix}sharpness", table["width"])

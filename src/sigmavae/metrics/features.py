@@ -20,7 +20,7 @@ from sigmavae.files import write_atomically
 from sigmavae.likelihoods.running import process_rank, sum_over_processes
 from sigmavae.metrics.items import numbers
 from sigmavae.metrics.moments import Moments
-from sigmavae.progress import Progress, Silent
+from sigmavae.progress import Progress
 
 KEPT = 10_000
 """Features of a set that are kept one by one, 8 KB each: of these the kernel distance is measured."""
@@ -64,19 +64,15 @@ def see(
     name: str = "",
 ) -> Seen:
     """Return the features of so many items; `images` makes 8-bit images of the numbers of some, on the device."""
-    progress = progress or Silent()
-    progress.begin(name, count, 0)
     (which,) = chosen(count, min(count, KEPT))[:1]
     place = torch.full((count,), -1)
     place[torch.from_numpy(which)] = torch.arange(len(which))
-    moments, kept, done = Moments(extractor.width), torch.zeros(len(which), extractor.width), 0
-    for items in numbers(count, batch, device):
+    moments, kept = Moments(extractor.width), torch.zeros(len(which), extractor.width)
+    for items in numbers(count, batch, device, progress, name):
         found = extractor(images(items)).cpu().float()
         moments.add(found)
         rows = place[items.cpu()]
         kept[rows[rows >= 0]] = found[rows >= 0]
-        done = min(count, done + batch)
-        progress.advance(done, {})
     # Every row was filled by one process and is zero on the others, so sums are exact.
     return Seen(moments.over_processes(device), sum_over_processes(kept.to(device)).cpu())
 

@@ -43,7 +43,7 @@ def importance(
         log_k = math.log(k)
         return {"own": log_k - own, "discrete": log_k - discrete, "effective": torch.exp(2 * own - twice)}
 
-    table = columns(images, model.device, measure, batch=batch, progress=progress, name=f"bound of {k} samples")
+    table = columns(images, model, measure, batch=batch, progress=progress, name=f"bound of {k} samples")
     yield from mean_and_error("nll_importance", table["own"])
     yield from mean_and_error("nll_importance_discrete", table["discrete"])
     per = math.prod(images.shape[1:]) * math.log(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 
 import torch
@@ -10,33 +11,49 @@ from torch import Tensor, distributed
 from sigmavae.data import to_unit
 from sigmavae.data.splits import Images
 from sigmavae.likelihoods.running import process_rank, sum_over_processes
+from sigmavae.models import LatentModel
 from sigmavae.progress import Progress, Silent
 
 BATCH = 250
-"""Items at a time; a matter of memory and speed alone."""
+"""Items at a time, unless decoder features ask for fewer; a matter of memory and speed alone."""
+FEATURES = 1 << 24
+"""Decoder features at a time, 64 MiB in float32: the 256 of each value of a categorical decoder are many."""
 
 Measure = Callable[[Tensor, Tensor], Mapping[str, Tensor]]
 """From the numbers of some items (B,) and the items themselves in [0, 1] to columns, each (B, ...)."""
 
 
-def numbers(count: int, batch: int, device: torch.device) -> Iterator[Tensor]:
+def numbers(
+    count: int, batch: int, device: torch.device, progress: Progress | None = None, name: str = ""
+) -> Iterator[Tensor]:
     """Yield the numbers of all items, a batch at a time: of several processes each gets its own."""
     world = distributed.get_world_size() if distributed.is_available() and distributed.is_initialized() else 1
     mine = torch.arange(process_rank(), count, world)
-    for part in mine.split(batch):
+    progress = progress or Silent()
+    progress.begin(name, count, 0)
+    for part in mine.split(batch) if len(mine) else ():
         yield part.to(device)
+        progress.advance(min(count, int(part[-1]) + world), {})  # the others are about as far
 
 
-def batches(images: Images, batch: int, device: torch.device) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(
+    images: Images, batch: int, device: torch.device, progress: Progress | None = None, name: str = ""
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the numbers of all items and the items in [0, 1], as `numbers` does."""
-    for items in numbers(len(images), batch, device):
+    for items in numbers(len(images), batch, device, progress, name):
         yield items, to_unit(torch.tensor(images[items.cpu().numpy()], device=device))
+
+
+def fitting(model: LatentModel, batch: int) -> int:
+    """Return how many items of a batch to decode at once, so that FEATURES are not exceeded."""
+    each = model.likelihood.features(model.shape[0]) * math.prod(model.shape[1:])
+    return max(1, min(batch, FEATURES // each))
 
 
 @torch.no_grad()
 def columns(
     images: Images,
-    device: torch.device,
+    model: LatentModel,
     measure: Measure,
     *,
     batch: int = BATCH,
@@ -44,19 +61,14 @@ def columns(
     name: str = "",
 ) -> dict[str, Tensor]:
     """Return what `measure` says of every item, (N, ...) in float64 on the CPU, the items in order."""
-    progress = progress or Silent()
-    progress.begin(name, len(images), 0)
     table: dict[str, Tensor] = {}
-    done = 0
-    for items, x in batches(images, batch, device):
+    for items, x in batches(images, fitting(model, batch), model.device, progress, name):
         for column, values in measure(items, x).items():
             rows = values.detach().cpu().double()
             whole = table.setdefault(column, torch.zeros(len(images), *rows.shape[1:], dtype=torch.float64))
             whole[items.cpu()] = rows
-        done = min(len(images), done + batch)
-        progress.advance(done, {})
     # Every row was filled by one process and is zero on the others, so sums are exact.
-    return {column: sum_over_processes(whole.to(device)).cpu() for column, whole in table.items()}
+    return {column: sum_over_processes(whole.to(model.device)).cpu() for column, whole in table.items()}
 
 
 def mean_and_error(name: str, values: Tensor, per: float = 1.0) -> Iterator[tuple[str, float]]:

@@ -61,7 +61,7 @@ def posteriors(
         mean, log_variance = model.encode(x)
         return {"mean": mean, "log_variance": log_variance}
 
-    return Posteriors(**columns(images, model.device, measure, batch=batch, progress=progress, name="posteriors"))
+    return Posteriors(**columns(images, model, measure, batch=batch, progress=progress, name="posteriors"))
 
 
 def gaussian_marginal_kl(q: Posteriors) -> tuple[float, float]:

@@ -15,10 +15,10 @@ from torch import Tensor
 from sigmavae.likelihoods import Conditional
 from sigmavae.likelihoods.bins import LEVELS, TOP, level
 from sigmavae.likelihoods.running import sum_over_processes
-from sigmavae.metrics.items import numbers
+from sigmavae.metrics.items import fitting, numbers
 from sigmavae.models import LatentModel
 from sigmavae.noise import ItemNoise
-from sigmavae.progress import Progress, Silent
+from sigmavae.progress import Progress
 
 ENDS = (0.05, 0.95)
 """Between these quantiles lies the central 90 % interval, whose width is the sharpness."""
@@ -76,18 +76,14 @@ def prior_predictive(
     All 256 levels cost less than one level for each of thousands of images would, and need the memory of one picture
     for each level, however many samples there are.
     """
-    progress = progress or Silent()
-    progress.begin(f"prior predictive of {samples} samples", samples, 0)
     total = torch.zeros(LEVELS, *model.shape, dtype=torch.float64, device=model.device)
-    done = 0
-    for items in numbers(samples, batch, model.device):
+    name = f"prior predictive of {samples} samples"
+    for items in numbers(samples, fitting(model, batch), model.device, progress, name):
         p = model.likelihood(model.generate(len(items), ItemNoise(seed, items + first)))
         shape = p.batch_shape + p.event_shape
         for levels in torch.arange(LEVELS, device=total.device).split(max(1, _AT_ONCE // shape.numel())):
             values = (levels / TOP).reshape(-1, *[1] * len(shape)).expand(len(levels), *shape)
             total[levels] += p.bin_cdf(values).double().sum(1)
-        done = min(samples, done + batch)
-        progress.advance(done, {})
     return PriorPredictive(sum_over_processes(total) / samples)
 
 

@@ -112,4 +112,4 @@ def _mean_squares(
             found.append((mean - x).double().square().flatten(1).mean(1))
         return {"mean_square": torch.stack(found, dim=1)}
 
-    return columns(images, model.device, measure, batch=batch, progress=progress, name="sigma")["mean_square"]
+    return columns(images, model, measure, batch=batch, progress=progress, name="sigma")["mean_square"]
