@@ -96,10 +96,13 @@ def _direction(model: LinearGaussian) -> np.ndarray:
 
 
 @over(CASES)
-def test_likelihoods_without_a_single_sigma_say_so(case: Case):
-    model, data = Constant(case.make()), splits(4, 4, 4)
+@pytest.mark.parametrize("count", [1, 4])
+def test_likelihoods_without_a_single_sigma_say_so(case: Case, count: int):
+    model, data = Constant(case.make()), splits(4, 4, count)
     if case.name in SINGLE:
-        assert dict(sigma(model, data, "test", 0, training_batch=2))["sigma_used"] > 0
+        metrics = dict(sigma(model, data, "test", 0, training_batch=2))
+        assert metrics["sigma_used"] > 0
+        assert all(math.isfinite(value) for value in metrics.values())
     else:
         with pytest.raises(MetricError, match="has no single sigma"):
             dict(sigma(model, data, "test", 0, training_batch=2))

@@ -81,8 +81,10 @@ def cost(sigma: float, best: float, dimensions: int) -> float:
 def standard_errors(mean_squares: Tensor, training_batch: int) -> Iterator[tuple[str, float]]:
     """Yield the relative standard errors of sigma, from mean squared errors (images, codes)."""
     variance = float(mean_squares.mean())
-    every, within = float(mean_squares.var(0).mean()), float(mean_squares.var(1).mean())
-    yield "sigma_error_batch", math.sqrt(every / training_batch) / (2 * variance)
+    within = float(mean_squares.var(1).mean())
+    if len(mean_squares) > 1:
+        every = float(mean_squares.var(0).mean())
+        yield "sigma_error_batch", math.sqrt(every / training_batch) / (2 * variance)
     yield "sigma_error_code_batch", math.sqrt(within / training_batch) / (2 * variance)
     yield "sigma_error_code", math.sqrt(within / len(mean_squares)) / (2 * variance)
 
@@ -91,7 +93,7 @@ def standard_errors(mean_squares: Tensor, training_batch: int) -> Iterator[tuple
 def _shared_sigma(model: LatentModel, images: Images) -> float:
     items, x = next(batches(images[:2], 2, model.device))
     p = model.likelihood(model.infer(x, ItemNoise(0, items))[0], x)
-    if model.likelihood.discrete or p.scale is None or p.scale.numel() != 1:
+    if model.likelihood.discrete or p.scale is None or p.scale.dim() > 0:
         raise MetricError(
             f"sigma: {type(model.likelihood).__name__} has no single sigma in data units; "
             "those that have are gaussian, beta, shared-sigma and optimal-sigma"
