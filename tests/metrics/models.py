@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -14,6 +15,7 @@ from sigmavae.likelihoods.gaussian import FixedSigma
 from sigmavae.models import LatentModel
 from sigmavae.models.gaussian_latent import GaussianLatentModel
 from sigmavae.noise import Noise
+from sigmavae.progress import Silent
 
 SHAPE = (1, 4, 5)
 
@@ -81,3 +83,13 @@ class LinearGaussian(GaussianLatentModel):
         noise = torch.randn(count, *SHAPE, generator=generator, dtype=torch.float64)
         x = self.decode(z).detach() + self.sigma * noise
         return (x.clamp(0, 1) * 255).round().to(torch.uint8).numpy()
+
+
+class Heard(Silent):
+    """Keeps how many steps were said to be done."""
+
+    def __init__(self) -> None:
+        self.said: list[int] = []
+
+    def advance(self, done: int, values: Mapping[str, float | None]) -> None:  # noqa: ARG002
+        self.said.append(done)

@@ -9,16 +9,7 @@ from torch import Tensor, distributed
 from sigmavae.likelihoods import likelihood
 from sigmavae.metrics import items
 from sigmavae.metrics.items import columns, numbers
-from sigmavae.progress import Silent
-from tests.metrics.models import SHAPE, Constant, random_images
-
-
-class Heard(Silent):
-    def __init__(self) -> None:
-        self.said: list[int] = []
-
-    def advance(self, done: int, values: Mapping[str, float | None]) -> None:  # noqa: ARG002
-        self.said.append(done)
+from tests.metrics.models import SHAPE, Constant, Heard, random_images
 
 
 def test_a_decoder_with_many_features_sees_fewer_items_at_once(monkeypatch: pytest.MonkeyPatch):

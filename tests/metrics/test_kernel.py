@@ -8,6 +8,7 @@ import torch
 
 from sigmavae.metrics import kernel
 from sigmavae.metrics.kernel import kernel_distance
+from tests.metrics.models import Heard
 
 
 def normal(count: int, width: int = 3, seed: int = 0, shift: float = 0.0) -> torch.Tensor:
@@ -78,3 +79,10 @@ def test_the_error_bar_is_the_scatter_of_repetitions(shift: float, low: float, h
 def test_too_few():
     with pytest.raises(ValueError, match="3 features or more in each set, not 2 and 5"):
         kernel_distance(normal(2), normal(5))
+
+
+def test_it_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(kernel, "ROWS", 4)
+    heard = Heard()
+    kernel_distance(normal(11, seed=1), normal(7, seed=2), heard)
+    assert heard.said == list(range(1, 3 * 3 + 2 * 2 + 3 * 2 + 1))

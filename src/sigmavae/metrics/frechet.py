@@ -60,10 +60,13 @@ def frechet(
     start = time.perf_counter()
     made = see(samples, drawn, extractor, model.device, batch=batch, progress=progress, name="features of the samples")
     seconds = time.perf_counter() - start
-    yield "fid", frechet_distance(made.moments, real.moments)
+    progress.begin("Frechet distance", 1, 0)
+    distance = frechet_distance(made.moments, real.moments)
+    progress.advance(1, {})
+    yield "fid", distance
     yield "fid_samples", samples
     yield "fid_images", len(images)
-    kid, stderr = kernel_distance(made.kept, real.kept)
+    kid, stderr = kernel_distance(made.kept, real.kept, progress)
     yield "kid", kid
     yield "kid_stderr", stderr
     yield "fid_images_per_second", samples / seconds

@@ -5,11 +5,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from sigmavae.progress import Progress, Silent
+
 ROWS = 1000  # of a matrix of kernel values, in memory at once
 LEAST = 3  # features that a set must have: an estimate without one of them has to exist
 
 
-def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
+def kernel_distance(x: Tensor, y: Tensor, progress: Progress | None = None) -> tuple[float, float]:
     """Return the unbiased squared maximum mean discrepancy of features (M, D) and (N, D), and its standard error.
 
     MMD^2 = mean over i != j of k(x_i, x_j) + mean over i != j of k(y_i, y_j) - 2 mean over i, j of k(x_i, y_j),
@@ -24,7 +26,12 @@ def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
     if min(m, n) < LEAST:
         raise ValueError(f"kernel_distance needs {LEAST} features or more in each set, not {m} and {n}")
     x, y = x.detach().cpu(), y.detach().cpu()
-    (xx, _), (yy, _), (xy, yx) = _sums(x, x), _sums(y, y), _sums(x, y)
+    progress = progress or Silent()
+    pieces = [len(a.split(ROWS)) * len(b.split(ROWS)) for a, b in ((x, x), (y, y), (x, y))]
+    progress.begin("kernel distance", sum(pieces), 0)
+    xx, _ = _sums(x, x, progress, 0)
+    yy, _ = _sums(y, y, progress, pieces[0])
+    xy, yx = _sums(x, y, progress, pieces[0] + pieces[1])
     xx, yy = xx - _own(x), yy - _own(y)
     within_x, within_y = xx.sum() / (m * (m - 1)), yy.sum() / (n * (n - 1))
     between = xy.sum() / (m * n)
@@ -34,7 +41,7 @@ def kernel_distance(x: Tensor, y: Tensor) -> tuple[float, float]:
     return float(within_x + within_y - 2 * between), float(variance.sqrt())
 
 
-def _sums(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+def _sums(x: Tensor, y: Tensor, progress: Progress, done: int) -> tuple[Tensor, Tensor]:
     """Return the sums over all y of each x's kernel values, and over all x of each y's, in float64."""
     of_x, of_y = (torch.zeros(len(z), dtype=torch.float64) for z in (x, y))
     for i in range(0, len(x), ROWS):
@@ -43,6 +50,8 @@ def _sums(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
             values = _kernel(rows @ y[j : j + ROWS].double().T, x.shape[1])
             of_x[i : i + ROWS] += values.sum(1)
             of_y[j : j + ROWS] += values.sum(0)
+            done += 1
+            progress.advance(done, {})
     return of_x, of_y
 
 
