@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from sigmavae.cli import main
 from sigmavae.config import DataConfig, LikelihoodConfig
-from sigmavae.errors import MetricError
+from sigmavae.errors import MetricError, RunError
 from sigmavae.evaluation import measure, merge, recalibrated, recall
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
 from sigmavae.metrics.inception import find_inception
@@ -85,6 +86,15 @@ def test_a_decoder_without_such_a_scale_says_so():
         recalibrated(subject("categorical"))
 
 
+@pytest.mark.parametrize("name", ["bound", "information"])
+def test_a_model_whose_weights_are_not_finite_is_named_as_such(name: str):
+    broken = subject()
+    with torch.no_grad():
+        next(broken.model.parameters()).fill_(math.nan)
+    with pytest.raises(RunError, match="training diverged"):
+        measure(name, broken)
+
+
 def test_metrics_that_do_not_apply_are_left_out_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     np.save(tmp_path / "data.npy", random_images(60, (8, 8)))
     data = DataConfig(name="arrays", path=tmp_path / "data.npy")
@@ -133,4 +143,14 @@ def not_at_hand() -> bool:
 
 def test_numbered_values_are_a_series():
     values = {"pit_00": 0.1, "pit_01": 0.2, "pit_00_stderr": 9.0, "nll": 1.0, "prior_pit_00": 0.3}
-    assert series(values) == {"pit": [0.1, 0.2], "prior_pit": [0.3]}
+    assert series(values) == {"pit": {"00": 0.1, "01": 0.2}, "prior_pit": {"00": 0.3}}
+
+
+def test_what_was_measured_before_another_failed_is_shown_and_kept(trained: Path, capsys: pytest.CaptureFixture[str]):
+    missing = str(trained / "no.pt")
+    words = ["evaluate", str(trained), "--split", "train", "--metrics", "bound", "fid", "--inception", missing]
+    assert main(words) == 2
+    shown = capsys.readouterr()
+    assert "nll_discrete" in shown.out
+    assert "no such file" in shown.err
+    assert recall(trained / "evaluation-train.json", "bound", {"split": "train", "seed": 0}) is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sigmavae.errors import MetricError
+from sigmavae.errors import MetricError, RunError
 from sigmavae.files import read_json, write_json
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
 from sigmavae.metrics.items import batches, fitting
@@ -53,6 +54,11 @@ def measure(name: str, subject: Subject, options: Options | None = None, ending:
     options = options or Options()
     metric, began = METRICS[name], time.monotonic()
     values = {f"{key}{ending}": value for key, value in metric.measure(subject, options)}
+    for key, value in values.items():
+        if not math.isfinite(value):
+            raise RunError(
+                f"{key} is {value}: the model's weights are damaged or its training diverged; train it again"
+            )
     seconds = round(time.monotonic() - began, 3)
     protocol = metric.protocol(subject, options) + ("; scale refitted to the validation images" if ending else "")
     settings = settings_of(name, subject, options)
@@ -72,7 +78,7 @@ def recalibrated(subject: Subject) -> Subject:
     try:
         model.likelihood = model.likelihood.refit(_features(subject.model.eval(), subject))
     except ValueError as error:
-        raise MetricError(f"--recalibrate: {error}") from error
+        raise MetricError(f"--recalibrate: {error}: leave it out") from error
     return dataclasses.replace(subject, model=model)
 
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from sigmavae.data.splits import Images
-from sigmavae.errors import MetricError
+from sigmavae.errors import MetricError, RunError
 from sigmavae.metrics.items import BATCH, columns
 from sigmavae.models import LatentModel
 from sigmavae.models.gaussian_latent import GaussianLatentModel, draw, kl_to_standard_normal
@@ -61,7 +61,10 @@ def posteriors(
         mean, log_variance = model.encode(x)
         return {"mean": mean, "log_variance": log_variance}
 
-    return Posteriors(**columns(images, model, measure, batch=batch, progress=progress, name="posteriors"))
+    found = columns(images, model, measure, batch=batch, progress=progress, name="posteriors")
+    if not all(bool(column.isfinite().all()) for column in found.values()):
+        raise RunError("posteriors are not finite: the model's weights are damaged or its training diverged")
+    return Posteriors(**found)
 
 
 def gaussian_marginal_kl(q: Posteriors) -> tuple[float, float]:

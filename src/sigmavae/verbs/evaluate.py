@@ -61,15 +61,17 @@ def evaluate(
                 list(_each(subject, metrics, options, path, recalibrate=recalibrate, again=again))
             return
         found = []
-        with Others(fabric) as others, Bars(progress_console()) as bars:
-            subject = _subject(run, split, batch, bars, fabric.device)
-            with alone_in(run):
-                others.begin()
-                for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
-                    if measured.fresh:
-                        merge(path, measured, {"split": split, "images": len(subject.images)})
-                    found.append(measured)
-    print_measured(found)
+        try:
+            with Others(fabric) as others, Bars(progress_console()) as bars:
+                subject = _subject(run, split, batch, bars, fabric.device)
+                with alone_in(run):
+                    others.begin()
+                    for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
+                        if measured.fresh:
+                            merge(path, measured, {"split": split, "images": len(subject.images)})
+                        found.append(measured)
+        finally:
+            print_measured(found)  # also what was measured before one failed, or was stopped
     print(f"wrote {path}")
 
 

@@ -12,11 +12,11 @@ from rich.table import Table
 from sigmavae.evaluation import RECALIBRATED, Measured
 
 _ERROR = "_stderr"
-_SERIES = re.compile(r"_\d\d(?=_|$)")
+_SERIES = re.compile(r"_(\d\d)(?=_|$)")
 
 
 def print_measured(found: Sequence[Measured]) -> None:
-    """Print every metric's numbers; a numbered series, such as the bins of a histogram, takes one line."""
+    """Print every metric's numbers; a numbered series, such as the bins of a histogram, is one entry."""
     console = Console(highlight=False)
     for measured in found:
         when = f"{measured.seconds:.1f} s" if measured.fresh else "measured before"
@@ -28,8 +28,12 @@ def print_measured(found: Sequence[Measured]) -> None:
                 error = measured.values.get(_error_of(name))
                 table.add_row(name, f"{value:,.6g}", "" if error is None else f"± {error:.2g}")
         console.print(table)
+        rows = Table("", "", box=None, show_header=False, padding=(0, 2))
+        rows.columns[0].no_wrap = True
         for name, values in series(measured.values).items():
-            console.print(f"  {name}: {' '.join(f'{value:.3g}' for value in values)}")
+            rows.add_row(name, "  ".join(f"{number}:{value:<6.3g}" for number, value in values.items()))
+        if rows.row_count:
+            console.print(rows)
 
 
 def _error_of(name: str) -> str:
@@ -38,10 +42,11 @@ def _error_of(name: str) -> str:
     return f"{name.removesuffix(ending)}{_ERROR}{ending}"
 
 
-def series(values: Mapping[str, float]) -> dict[str, list[float]]:
-    """Return the numbers that are a series, name_00, name_01 and so on, by the name that they share."""
-    found: dict[str, list[float]] = {}
+def series(values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the numbers that are a series, name_00, name_01 and so on, by the name that they share and the number."""
+    found: dict[str, dict[str, float]] = {}
     for name, value in values.items():
-        if _SERIES.search(name) and _ERROR not in name:
-            found.setdefault(_SERIES.sub("", name), []).append(value)
+        number = _SERIES.search(name)
+        if number and _ERROR not in name:
+            found.setdefault(_SERIES.sub("", name), {})[number[1]] = value
     return found
