@@ -43,10 +43,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words[0] not in VERBS:
         return _complain(f"no verb is called {words[0]!r}: there are {', '.join(VERBS)}")
     from sigmavae.errors import SigmaVAEError
+    from sigmavae.memory import keep_freed_memory
     from sigmavae.report import ReportError
 
     # Fabric's remarks about what it set up belong to a log file at most; its warnings stay.
     logging.getLogger("lightning_fabric.utilities.rank_zero").setLevel(logging.WARNING)
+    keep_freed_memory()  # before torch takes its first large block
     try:
         # Only the verb's own module is imported: help and errors do not wait for torch.
         importlib.import_module(f"sigmavae.verbs.{words[0]}").main(words[1:])
