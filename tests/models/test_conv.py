@@ -6,6 +6,7 @@ from torch import nn
 
 import sigmavae
 from sigmavae.models import ConvVAE
+from sigmavae.models.transposed import TransposedConv2d
 from tests.cases import CASES, Case, over
 
 
@@ -29,14 +30,14 @@ def test_layers_of_the_paper():
         (nn.Conv2d, 3, 32, 3, 1, 1),
         (nn.Conv2d, 32, 64, 4, 2, 1),
         (nn.Conv2d, 64, 128, 5, 2, 2),
-        (nn.ConvTranspose2d, 128, 64, 6, 2, 2),
-        (nn.ConvTranspose2d, 64, 32, 6, 2, 2),
+        (TransposedConv2d, 128, 64, 6, 2, 2),
+        (TransposedConv2d, 64, 32, 6, 2, 2),
         (nn.ConvTranspose2d, 32, 3, 5, 1, 2),
     ]
     linears = [(m.in_features, m.out_features) for m in net.modules() if isinstance(m, nn.Linear)]
     assert linears == [(6272, 20), (6272, 20), (20, 6272)]
     kinds = [type(m) for m in net.decoder]
-    assert kinds[:3] == [nn.Linear, nn.Unflatten, nn.ConvTranspose2d], "no activation after the decoder's linear layer"
+    assert kinds[:3] == [nn.Linear, nn.Unflatten, TransposedConv2d], "no activation after the decoder's linear layer"
     assert kinds[-1] is nn.ConvTranspose2d
 
 

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
 from sigmavae.models.gaussian_latent import GaussianLatentModel
+from sigmavae.models.transposed import TransposedConv2d
 
 SMALLEST_SIDE = 8
 
@@ -30,11 +32,11 @@ class ConvVAE(GaussianLatentModel):
         grid = ((height + 3) // 4, (sides + 3) // 4)
         self.encoder = nn.Sequential(
             nn.Conv2d(channels, width, 3, stride=1, padding=1),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Conv2d(width, 2 * width, 4, stride=2, padding=1),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Conv2d(2 * width, 4 * width, 5, stride=2, padding=2),
-            nn.ReLU(),
+            nn.ReLU(inplace=True),
             nn.Flatten(),
         )
         self.mean = nn.Linear(4 * width * encoded[0] * encoded[1], latent)
@@ -42,10 +44,10 @@ class ConvVAE(GaussianLatentModel):
         self.decoder = nn.Sequential(
             nn.Linear(latent, 4 * width * grid[0] * grid[1]),
             nn.Unflatten(1, (4 * width, *grid)),
-            nn.ConvTranspose2d(4 * width, 2 * width, 6, stride=2, padding=2),
-            nn.ReLU(),
-            nn.ConvTranspose2d(2 * width, width, 6, stride=2, padding=2),
-            nn.ReLU(),
+            TransposedConv2d(4 * width, 2 * width, 6, stride=2),
+            nn.ReLU(inplace=True),
+            TransposedConv2d(2 * width, width, 6, stride=2),
+            nn.ReLU(inplace=True),
             nn.ConvTranspose2d(width, likelihood.features(channels), 5, stride=1, padding=2),
         )
 
@@ -53,7 +55,9 @@ class ConvVAE(GaussianLatentModel):
         """Return the mean and log-variance of q(z | x), (B, latent) each, in full precision."""
         features = self.encoder(x)
         # The rate is a difference of large terms: half precision from autocast ends here.
-        return full_precision(self.mean(features)), full_precision(self.log_variance(features))
+        with torch.autocast(features.device.type, enabled=False):
+            features = full_precision(features)
+            return self.mean(features), self.log_variance(features)
 
     def decode(self, z: Tensor) -> Tensor:
         """Return decoder features for latent codes (B, latent)."""

@@ -1,0 +1,50 @@
+"""A transposed convolution by phases is the ordinary one."""
+
+import pytest
+import torch
+from torch import nn
+
+from sigmavae.models.transposed import TransposedConv2d
+
+SHAPES = [(6, 2), (5, 1), (4, 2), (2, 2), (3, 1), (1, 1), (8, 2), (7, 3), (5, 3), (3, 3), (8, 4)]
+
+
+def twins(kernel: int, stride: int) -> tuple[nn.ConvTranspose2d, TransposedConv2d]:
+    torch.manual_seed(0)
+    plain = nn.ConvTranspose2d(3, 5, kernel, stride, padding=(kernel - stride) // 2).double()
+    phased = TransposedConv2d(3, 5, kernel, stride).double()
+    phased.load_state_dict(plain.state_dict())
+    return plain, phased
+
+
+@pytest.mark.parametrize(("kernel", "stride"), SHAPES)
+def test_the_same_output_and_gradients(kernel: int, stride: int):
+    x = torch.randn(2, 3, 6, 5, dtype=torch.float64)
+    found = []
+    for layer in twins(kernel, stride):
+        x = x.detach().requires_grad_()
+        y = layer(x)
+        (y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view_as(y)).sum().backward()
+        found.append((y.detach(), x.grad, layer.weight.grad, layer.bias.grad))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_channels_last_stays_channels_last():
+    layer = TransposedConv2d(8, 4, 6, 2).to(memory_format=torch.channels_last)
+    x = torch.randn(2, 8, 7, 7).to(memory_format=torch.channels_last)
+    assert layer(x).is_contiguous(memory_format=torch.channels_last)
+
+
+def test_initial_weights_are_those_of_the_ordinary_layer():
+    torch.manual_seed(0)
+    plain = nn.ConvTranspose2d(3, 5, 6, 2, 2)
+    torch.manual_seed(0)
+    phased = TransposedConv2d(3, 5, 6, 2)
+    assert all(torch.equal(a, b) for a, b in zip(plain.parameters(), phased.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(("kernel", "stride"), [(5, 2), (1, 2)])
+def test_sizes_that_do_not_come_out_even_are_refused(kernel: int, stride: int):
+    with pytest.raises(ValueError, match="must be even"):
+        TransposedConv2d(3, 5, kernel, stride)
