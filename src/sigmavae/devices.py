@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import torch
 from lightning_fabric import Fabric
@@ -16,6 +16,16 @@ def best_device() -> torch.device:
     """Return the machine's accelerator, or the CPU where there is none."""
     accelerator = torch.accelerator.current_accelerator(check_available=True)
     return torch.device("cpu") if accelerator is None else accelerator
+
+
+def best_precision(device: torch.device) -> Literal["32", "bf16-mixed"]:
+    """Return the arithmetic in which small convolutions are fastest on a device.
+
+    CPUs with bfloat16 instructions gain by them. A GPU waits for the small model's launches in either, and keeps 32.
+    """
+    if device.type == "cpu" and torch.cpu._is_avx512_bf16_supported():
+        return "bf16-mixed"
+    return "32"
 
 
 @contextmanager

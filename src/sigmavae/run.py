@@ -10,6 +10,7 @@ RUN/result.json           the metrics; written last
 
 from __future__ import annotations
 
+import dataclasses
 import platform
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,11 @@ from safetensors.torch import load_file, save_file
 import sigmavae
 from sigmavae.config import Experiment, differences, from_json, to_json
 from sigmavae.data import Splits, load, to_unit
-from sigmavae.devices import Others, best_device
+from sigmavae.devices import Others, best_device, best_precision
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.evaluation import measure
 from sigmavae.files import alone_in, read_json, write_atomically, write_json
+from sigmavae.memory import keep_freed_memory
 from sigmavae.metrics.catalogue import Subject
 from sigmavae.models import LatentModel
 from sigmavae.pictures import write_grid
@@ -42,6 +44,7 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
 
     A run that was interrupted goes on from its last checkpoint; one that is finished is left alone.
     """
+    experiment = _with_precision(experiment, folder)
     fabric = make_fabric(experiment, folder)
     fabric.launch()
     if not fabric.is_global_zero:
@@ -60,9 +63,19 @@ def run(experiment: Experiment, folder: Path, progress: Progress, command: str =
         # Data and model first: what cannot be read or built leaves no experiment.json behind.
         splits = _data(experiment, progress)
         model = build(experiment, splits)
+        progress.say(describe(experiment, fabric.device))
         write_json(folder / "experiment.json", to_json(experiment))
         model = fit(experiment, model, splits, folder, fabric, progress)
         return _conclude(experiment, model, splits, folder, progress, command)
+
+
+def _with_precision(experiment: Experiment, folder: Path) -> Experiment:
+    """Return the experiment with a precision: its own, that of the run it goes on with, or the machine's best."""
+    if experiment.precision != "auto":
+        return experiment
+    path = folder / "experiment.json"
+    recorded = read_json(path).get("precision") if path.exists() else None
+    return dataclasses.replace(experiment, precision=recorded or best_precision(best_device()))
 
 
 def _conclude(
@@ -161,6 +174,14 @@ def _compare(experiment: Experiment, folder: Path) -> None:
         raise RunError(
             f"{folder} holds another experiment ({'; '.join(changed)}): name another folder with --out, or remove it"
         )
+
+
+def describe(experiment: Experiment, device: torch.device) -> str:
+    """Return in a line how training computes."""
+    parts = [f"precision {experiment.precision}", "channels_last"]
+    if device.type == "cpu":
+        parts += ["malloc tuned"] * keep_freed_memory() + [f"{torch.get_num_threads()} threads"]
+    return f"{', '.join(parts)} on {_device_name(device)}"
 
 
 def _device_name(device: torch.device) -> str:

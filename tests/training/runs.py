@@ -16,6 +16,7 @@ def tiny(likelihood: LikelihoodConfig | None = None, **train: Any) -> Experiment
     settings = {"steps": 12, "batch": 16, "log_every": 3, "validate_every": 6, "checkpoint_every": 4} | train
     return Experiment(
         name="tiny",
+        precision="32",
         model=ConvConfig(latent=4, width=4),
         likelihood=likelihood or LikelihoodConfig("optimal-sigma"),
         train=TrainConfig(**settings),

@@ -75,7 +75,7 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(whole: Path, tmp
     watcher = Watcher()
     run(tiny(), tmp_path, watcher)
     assert watcher.begun[0][2] == 4
-    assert "step-00000008" in watcher.said[0]
+    assert any("step-00000008" in text for text in watcher.said)
     assert (tmp_path / "model.safetensors").read_bytes() == (whole / "model.safetensors").read_bytes()
 
 

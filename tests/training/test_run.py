@@ -1,5 +1,6 @@
 """A run folder: what is in it, and that asking again does the right thing."""
 
+import dataclasses
 import json
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ import torch
 from safetensors.torch import load_file
 
 from sigmavae.config import Experiment, LikelihoodConfig
+from sigmavae.devices import best_precision
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.files import alone_in
 from sigmavae.run import load_run, run
@@ -95,3 +97,24 @@ def test_seeds_change_the_result_and_nothing_else_does(whole: Path, tmp_path: Pa
     finish(with_seed(tiny(), 1), other)
     same, different = (f.joinpath("model.safetensors").read_bytes() for f in (again, other))
     assert same == (whole / "model.safetensors").read_bytes() != different
+
+
+def test_a_run_goes_on_in_the_arithmetic_it_began_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    automatic = dataclasses.replace(tiny(), precision="auto")
+    monkeypatch.setattr("sigmavae.run.best_precision", lambda _: "bf16-mixed")
+    with pytest.raises(KeyboardInterrupt):
+        run(automatic, tmp_path, Watcher(stop_after=5))
+    monkeypatch.setattr("sigmavae.run.best_precision", lambda _: "32")
+    watcher = Watcher()
+    result = run(automatic, tmp_path, watcher)
+    assert result["experiment"]["precision"] == "bf16-mixed"
+    assert watcher.said[0].startswith("precision bf16-mixed, channels_last")
+
+
+def test_the_arithmetic_of_a_machine_is_chosen_by_what_it_has(monkeypatch: pytest.MonkeyPatch):
+    cpu = torch.device("cpu")
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
+    assert best_precision(cpu) == "bf16-mixed"
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: False)
+    assert best_precision(cpu) == "32"
+    assert best_precision(torch.device("cuda")) == "32"
