@@ -31,4 +31,7 @@ def faults(how: str) -> int:
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc's allocator is tuned")
 def test_a_large_block_comes_back_without_page_faults():
-    assert faults("kept") < faults("usual") / 10
+    usual = faults("usual")
+    if not usual:
+        pytest.skip("page faults are not counted here, or large blocks are kept anyway")
+    assert faults("kept") < usual / 10

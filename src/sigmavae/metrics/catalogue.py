@@ -82,60 +82,32 @@ class Metric:
     """Whether a recalibrated scale changes it."""
 
 
-def _bound(subject: Subject, options: Options) -> Values:  # noqa: ARG001
-    return bound(subject.model, subject.images, subject.seed, batch=subject.batch, progress=subject.progress)
+def _bound(it: Subject, options: Options) -> Values:  # noqa: ARG001
+    return bound(it.model, it.images, it.seed, batch=it.batch, progress=it.progress)
 
 
-def _importance(subject: Subject, options: Options) -> Values:
-    return importance(
-        subject.model, subject.images, subject.seed, options.k, batch=subject.batch, progress=subject.progress
-    )
+def _importance(it: Subject, options: Options) -> Values:
+    return importance(it.model, it.images, it.seed, options.k, batch=it.batch, progress=it.progress)
 
 
-def _sigma(subject: Subject, options: Options) -> Values:  # noqa: ARG001
-    return sigma(
-        subject.model,
-        subject.splits,
-        subject.split,
-        subject.seed,
-        subject.training_batch,
-        batch=subject.batch,
-        progress=subject.progress,
-    )
+def _sigma(it: Subject, options: Options) -> Values:  # noqa: ARG001
+    of = it.model, it.splits, it.split, it.seed, it.training_batch
+    return sigma(*of, batch=it.batch, progress=it.progress)
 
 
-def _information(subject: Subject, options: Options) -> Values:
-    return information(
-        subject.model,
-        subject.images,
-        subject.seed,
-        options.codes,
-        batch=subject.batch,
-        progress=subject.progress,
-    )
+def _information(it: Subject, options: Options) -> Values:
+    return information(it.model, it.images, it.seed, options.codes, batch=it.batch, progress=it.progress)
 
 
-def _calibration(subject: Subject, options: Options) -> Values:
-    return calibration(
-        subject.model,
-        subject.images,
-        subject.seed,
-        samples=options.prior_codes,
-        batch=subject.batch,
-        progress=subject.progress,
-    )
+def _calibration(it: Subject, options: Options) -> Values:
+    codes = options.prior_codes
+    return calibration(it.model, it.images, it.seed, samples=codes, batch=it.batch, progress=it.progress)
 
 
-def _fid(subject: Subject, options: Options) -> Values:
-    return frechet(
-        subject.model,
-        subject.images,
-        f"{subject.splits.fingerprint}-{subject.split}",
-        subject.seed,
-        _samples(subject, options),
-        Inception(options.inception, subject.model.device),
-        progress=subject.progress,
-    )
+def _fid(it: Subject, options: Options) -> Values:
+    which, count = f"{it.splits.fingerprint}-{it.split}", _samples(it, options)
+    extractor = Inception(options.inception, it.model.device)
+    return frechet(it.model, it.images, which, it.seed, count, extractor, progress=it.progress)
 
 
 def _samples(subject: Subject, options: Options) -> int:

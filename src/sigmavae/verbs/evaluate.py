@@ -17,6 +17,7 @@ from sigmavae.errors import ConfigError, MetricError
 from sigmavae.evaluation import RECALIBRATED, Measured, measure, merge, recalibrated, recall, settings_of
 from sigmavae.files import alone_in
 from sigmavae.metrics.catalogue import METRICS, QUICK, Options, Subject
+from sigmavae.metrics.items import BATCH
 from sigmavae.progress import Bars, Progress, Silent
 from sigmavae.run import load_run, subject_of
 from sigmavae.verbs.common import RunFolder, Split, demand_positive, parse, progress_console
@@ -41,7 +42,7 @@ def evaluate(
     options: Annotated[Options, arg(name="")] = Options(),  # noqa: B008, frozen
     recalibrate: Annotated[bool, arg(help="also with the scale refitted on validation images")] = False,
     again: Annotated[bool, arg(help="measure anew what has been measured before")] = False,
-    batch: Annotated[int, arg(metavar="N", help="images at a time: memory and speed, not results")] = 250,
+    batch: Annotated[int, arg(metavar="N", help="images at a time: memory and speed, not results")] = BATCH,
     devices: Annotated[int, arg(metavar="N", help="devices that share the work")] = 1,
 ) -> None:
     """Measure a finished run on a split of its data; what has been measured before is not measured again.
