@@ -1,14 +1,14 @@
 """Two processes with half the batch each give the loss, the gradients and the running sigma of one."""
 
-import socket
 from pathlib import Path
 
 import pytest
 import torch
-from torch import distributed, multiprocessing
+from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from tests.cases import CASES, Case
+from tests.processes import in_two
 
 
 class Decoder(torch.nn.Module):
@@ -35,29 +35,22 @@ def results(model: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Tenso
     return {"loss": loss.detach(), **gradients, **{f"buffer.{n}": b.clone() for n, b in model.named_buffers()}}
 
 
-def worker(rank: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
+def halves() -> dict[str, dict[str, torch.Tensor]]:
     every = {}
     for case in CASES:
         model = DistributedDataParallel(Decoder(case))
         z, x = batch()
-        half = slice(3 * rank, 3 * rank + 3)
-        loss = model(z[half], x[half])
+        first = 3 * distributed.get_rank()
+        loss = model(z[first : first + 3], x[first : first + 3])
         loss.backward()
         total = loss.detach().clone()
         distributed.all_reduce(total)
         every[str(case)] = results(model.module, total / 2)
-    torch.save(every, folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
+    return every
 
 
 def test_two_processes_equal_one(tmp_path: Path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, tmp_path), nprocs=2)
-    ranks = [torch.load(tmp_path / f"rank{rank}.pt", weights_only=True) for rank in range(2)]
+    ranks = in_two(halves, tmp_path)
     for case in CASES:
         model = Decoder(case)
         loss = model(*batch())

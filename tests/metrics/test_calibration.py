@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy import stats
-from torch import distributed, multiprocessing
 
 import sigmavae
 from sigmavae.metrics.calibration import calibration
@@ -17,6 +15,7 @@ from sigmavae.metrics.pit import BINS, LEVELS
 from tests.cases import CASES, CONTINUOUS, Case, over
 from tests.metrics.calibrated import SEED, Known
 from tests.metrics.models import Constant, random_images, small_vae
+from tests.processes import in_two
 
 IMAGES, SAMPLES = 150, 150
 PREFIXES = ("calibration_", "prior_calibration_")
@@ -167,22 +166,10 @@ def test_names_are_numbers_of_their_own():
     assert all(np.isfinite(value) for _, value in metrics)
 
 
-def worker(rank: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
-    torch.save(across_processes(), folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
-
-
 def across_processes() -> dict[str, float]:
     return dict(calibration(small_vae(), random_images(21, (1, 8, 8)), 2, samples=11, batch=4))
 
 
 def test_two_processes_equal_one(tmp_path: Path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, tmp_path), nprocs=2)
-    want = across_processes()
-    for rank in range(2):
-        assert torch.load(tmp_path / f"rank{rank}.pt") == pytest.approx(want, rel=1e-3, abs=1e-4)
+    for found in in_two(across_processes, tmp_path):
+        assert found == pytest.approx(across_processes(), rel=1e-3, abs=1e-4)

@@ -1,15 +1,13 @@
 """Two processes see half of the images each and find the distances of one."""
 
-import socket
 from pathlib import Path
 
 import pytest
-import torch
-from torch import distributed, multiprocessing
 
 from sigmavae.metrics.frechet import frechet
 from tests.metrics.models import LinearGaussian, random_images
 from tests.metrics.test_frechet import Pixels
+from tests.processes import in_two
 
 
 def measured() -> dict[str, float]:
@@ -19,23 +17,17 @@ def measured() -> dict[str, float]:
     return metrics | {"fid_images_per_second": 0, "seen": extractor.seen}
 
 
-def worker(rank: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
-    torch.save([measured(), measured()], folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
+def twice() -> list[dict[str, float]]:
+    return [measured(), measured()]
 
 
 def test_two_processes_equal_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SIGMAVAE_CACHE", str(tmp_path / "two"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, tmp_path), nprocs=2)
+    ranks = in_two(twice, tmp_path)
     monkeypatch.setenv("SIGMAVAE_CACHE", str(tmp_path / "one"))
     want = measured() | {"seen": 0}
     for rank, seen in ((0, 31 + 21), (1, 30 + 20)):
-        first, second = torch.load(tmp_path / f"rank{rank}.pt", weights_only=True)
+        first, second = ranks[rank]
         assert first["seen"] == seen
         assert second["seen"] == seen - (31, 30)[rank]  # the real images' features are on disk by then
         for found in (first, second):

@@ -1,14 +1,12 @@
 """The two parts of the rate, on codes and models for which they are known."""
 
 import math
-import socket
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy import integrate, stats
-from torch import distributed, multiprocessing
 
 from sigmavae.errors import MetricError
 from sigmavae.metrics.aggregate import log_aggregate
@@ -16,6 +14,7 @@ from sigmavae.metrics.information import information
 from sigmavae.metrics.posteriors import Posteriors
 from tests.metrics.codes import Table, normal, standard, two_modes
 from tests.metrics.models import SHAPE, Constant, LinearGaussian, random_images, small_vae
+from tests.processes import in_two
 
 KINDS = ("mc", "gaussian", "mixture")
 
@@ -129,21 +128,13 @@ def test_batches_do_not_matter():
     assert parts == pytest.approx(whole, rel=1e-4, abs=1e-5)
 
 
-def worker(rank: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
-    torch.save(measure(standard(20.0, 301, 3), samples=333), folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
+def across_processes() -> dict[str, float]:
+    return measure(standard(20.0, 301, 3), samples=333)
 
 
 def test_two_processes_equal_one(tmp_path: Path):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    multiprocessing.spawn(worker, (port, tmp_path), nprocs=2)
-    want = measure(standard(20.0, 301, 3), samples=333)
-    for rank in range(2):
-        assert torch.load(tmp_path / f"rank{rank}.pt", weights_only=True) == pytest.approx(want, rel=1e-9, abs=1e-9)
+    for found in in_two(across_processes, tmp_path):
+        assert found == pytest.approx(across_processes(), rel=1e-9, abs=1e-9)
 
 
 def test_what_cannot_be_measured_says_so():

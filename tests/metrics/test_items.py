@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor, distributed
 
+from sigmavae.errors import MetricError
 from sigmavae.likelihoods import likelihood
 from sigmavae.metrics import items
 from sigmavae.metrics.items import columns, numbers
@@ -43,3 +44,12 @@ def test_progress_arrives_at_the_end_in_the_first_of_several_processes(
     list(numbers(count, 2, torch.device("cpu"), heard))
     assert heard.said == sorted(set(heard.said))
     assert heard.said[-1] == count
+
+
+def test_fewer_items_than_processes_are_refused_by_all_of_them(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "get_world_size", lambda: 4)
+    for rank in range(4):
+        monkeypatch.setattr(distributed, "get_rank", lambda rank=rank: rank)
+        with pytest.raises(MetricError, match="3 images cannot be shared out among 4 devices: name fewer"):
+            next(numbers(3, 2, torch.device("cpu")))

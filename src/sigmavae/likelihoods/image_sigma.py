@@ -74,9 +74,8 @@ class ImageSigma(Likelihood):
     @torch.no_grad()
     def refit(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> ImageSigma:
         """Return this likelihood with the hyperprior fitted to the images of all pairs (h, x) at once."""
-        optima = [
-            _log_optimum(self.door.support.squash(full_precision(h)), x.to(full_precision(h).dtype)) for h, x in pairs
-        ]
+        squash = self.door.support.squash
+        optima = [_log_optimum(squash(h), x.to(h.dtype)) for h, x in ((full_precision(h), x) for h, x in pairs)]
         if not optima:
             raise ValueError("refit needs at least one batch (h, x)")
         fitted = copy.deepcopy(self).eval()

@@ -10,6 +10,7 @@ from torch import Tensor, distributed
 
 from sigmavae.data import to_unit
 from sigmavae.data.splits import Images
+from sigmavae.errors import MetricError
 from sigmavae.likelihoods.running import process_rank, sum_over_processes
 from sigmavae.models import LatentModel
 from sigmavae.progress import Progress, Silent
@@ -28,10 +29,12 @@ def numbers(
 ) -> Iterator[Tensor]:
     """Yield the numbers of all items, a batch at a time: of several processes each gets its own."""
     world = distributed.get_world_size() if distributed.is_available() and distributed.is_initialized() else 1
+    if count < world:  # one without any would never meet the others where they sum
+        raise MetricError(f"{count} images cannot be shared out among {world} devices: name fewer with --devices")
     mine = torch.arange(process_rank(), count, world)
     progress = progress or Silent()
     progress.begin(name, count, 0)
-    for part in mine.split(batch) if len(mine) else ():
+    for part in mine.split(batch):
         yield part.to(device)
         progress.advance(min(count, int(part[-1]) + world), {})  # the others are about as far
 
