@@ -1,7 +1,8 @@
 """The C library's allocator, told to keep what it is given back.
 
-Every training step frees and asks for the same large blocks. By default glibc returns a block of more than 32 MiB at
-most to the system when it is freed, and the next step pays for every page of it anew. Two settings end that.
+Every training step frees and asks for the same large blocks. By default glibc hands a large block back to the system
+when it is freed, and the next step pays for every page of it anew. Two settings end that. The heap grows for the first
+steps, until every block finds a place; from then on a training was seen to hold the same memory to its end.
 """
 
 from __future__ import annotations
