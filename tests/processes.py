@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from torch import distributed, multiprocessing
 
+from sigmavae.devices import exit_at_once
+
 
 def in_two(work: Callable[[], Any], folder: Path) -> list[Any]:
     """Return what a function gives in each of two processes, in the order of their ranks."""
@@ -24,4 +26,4 @@ def _one(rank: int, port: int, folder: Path, work: Callable[[], Any]) -> None:
     torch.set_num_threads(1)
     distributed.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2)
     torch.save(work(), folder / f"rank{rank}.pt")
-    distributed.destroy_process_group()
+    exit_at_once(0)

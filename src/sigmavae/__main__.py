@@ -1,8 +1,6 @@
 """python -m sigmavae"""
 
-import sys
-
-from sigmavae.cli import main
+from sigmavae.cli import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

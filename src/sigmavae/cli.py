@@ -27,6 +27,16 @@ Each verb explains itself: sigmavae train --help
 VERBS = ("demo", "train", "evaluate", "sample", "reconstruct", "report", "data")
 
 
+def program() -> None:
+    """Run one verb and end the program with its exit code."""
+    code = main()
+    if "torch" in sys.modules:
+        from sigmavae.devices import exit_at_once
+
+        exit_at_once(code)
+    sys.exit(code)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0 done, 2 the user's to mend, 130 interrupted."""
     words = list(sys.argv[1:] if argv is None else argv)

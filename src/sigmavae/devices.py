@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, Self
@@ -47,14 +48,17 @@ def repeatable() -> Iterator[None]:
         memory.fill_uninitialized_memory = before[1]
 
 
-@contextmanager
-def leaving_other_processes() -> Iterator[None]:
-    """Take leave of a run's other processes at the end: a program that exits amid gloo's threads may abort."""
-    try:
-        yield
-    finally:
-        if distributed.is_available() and distributed.is_initialized():
-            distributed.destroy_process_group()
+def exit_at_once(code: int) -> None:
+    """End one of several processes without Python's farewell; return where the program is only one.
+
+    A group of processes that DistributedDataParallel has used keeps its threads until the program ends. One that wants
+    the interpreter while that is being taken down aborts the program.
+    """
+    if distributed.is_available() and distributed.is_initialized():
+        distributed.destroy_process_group()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 class Others:

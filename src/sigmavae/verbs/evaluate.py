@@ -12,7 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from tyro.conf import arg
 
-from sigmavae.devices import Others, leaving_other_processes
+from sigmavae.devices import Others
 from sigmavae.errors import ConfigError, MetricError
 from sigmavae.evaluation import RECALIBRATED, Measured, measure, merge, recalibrated, recall, settings_of
 from sigmavae.files import alone_in
@@ -53,26 +53,25 @@ def evaluate(
     demand_positive("batch", batch)
     demand_positive("devices", devices)
     path = run / ("result.json" if split == "test" else f"evaluation-{split}.json")
-    with leaving_other_processes():
-        fabric = Fabric(devices=devices)
-        fabric.launch()
-        if not fabric.is_global_zero:
-            if Others.may_begin(fabric):
-                subject = _subject(run, split, batch, Silent(), fabric.device)
-                list(_each(subject, metrics, options, path, recalibrate=recalibrate, again=again))
-            return
-        found = []
-        try:
-            with Others(fabric) as others, Bars(progress_console()) as bars:
-                subject = _subject(run, split, batch, bars, fabric.device)
-                with alone_in(run):
-                    others.begin()
-                    for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
-                        if measured.fresh:
-                            merge(path, measured, {"split": split, "images": len(subject.images)})
-                        found.append(measured)
-        finally:
-            print_measured(found)  # also what was measured before one failed, or was stopped
+    fabric = Fabric(devices=devices)
+    fabric.launch()
+    if not fabric.is_global_zero:
+        if Others.may_begin(fabric):
+            subject = _subject(run, split, batch, Silent(), fabric.device)
+            list(_each(subject, metrics, options, path, recalibrate=recalibrate, again=again))
+        return
+    found = []
+    try:
+        with Others(fabric) as others, Bars(progress_console()) as bars:
+            subject = _subject(run, split, batch, bars, fabric.device)
+            with alone_in(run):
+                others.begin()
+                for measured in _each(subject, metrics, options, path, recalibrate=recalibrate, again=again):
+                    if measured.fresh:
+                        merge(path, measured, {"split": split, "images": len(subject.images)})
+                    found.append(measured)
+    finally:
+        print_measured(found)  # also what was measured before one failed, or was stopped
     print(f"wrote {path}")
 
 

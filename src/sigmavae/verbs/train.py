@@ -12,7 +12,6 @@ from tyro.conf import arg
 
 from sigmavae.config import Experiment
 from sigmavae.data.catalogue import NAMES
-from sigmavae.devices import leaving_other_processes
 from sigmavae.progress import Bars
 from sigmavae.recipes import SHORT_NAMES, recipe
 from sigmavae.run import run
@@ -47,7 +46,7 @@ def main(words: Sequence[str]) -> None:
     ) -> None:
         """Train and evaluate; the same command resumes."""
         folder = out or Path("runs") / f"{experiment.name}-seed{experiment.seed}"
-        with leaving_other_processes(), Bars(progress_console()) as bars:
+        with Bars(progress_console()) as bars:
             result = run(experiment, folder, bars, shlex.join(["sigmavae", "train", *words]))
         if result:  # processes other than the first have none
             print_results([result])
