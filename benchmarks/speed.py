@@ -4,8 +4,8 @@
 
 The small VAE at 3 x 28 x 28, batches of 128, on images that are random bytes: ours as a user starts it, in the
 arithmetic it chooses and in float32; a plain script as people write it; pythae with the same layers, where it is
-installed (--pythae FOLDER); and the convolutions alone, which no trainer of these layers can beat. Writes
-docs/results/speed.json.
+installed (--pythae FOLDER); the convolutions alone, which no trainer of these layers can beat; and as many
+multiplications in large matrix products, which is what the machine can do at most. Writes docs/results/speed.json.
 """
 
 import json
@@ -67,6 +67,8 @@ def _contenders(images: Path, folder: Path, steps: int, pythae: Path | None) -> 
         "ours, float32": lambda number: _ours(images, folder / f"32-{number}", steps, "32"),
         "convolutions alone, bfloat16": lambda _: _printed("limit.py", "bf16-mixed", steps),
         "convolutions alone, float32": lambda _: _printed("limit.py", "32", steps),
+        "as large products, bfloat16": lambda _: _printed("product.py", "bf16-mixed", steps),
+        "as large products, float32": lambda _: _printed("product.py", "32", steps),
     }
     if pythae is not None:
         found["pythae"] = lambda _: _printed("pythae_vae.py", images, steps, path=str(pythae))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from sigmavae.models.transposed import TransposedConv2d
+from sigmavae.models.transposed import TransposedConv2d, last_two
 
 SHAPES = [(6, 2), (5, 1), (4, 2), (2, 2), (3, 1), (1, 1), (8, 2), (7, 3), (5, 3), (3, 3), (8, 4)]
 
@@ -28,6 +28,25 @@ def test_the_same_output_and_gradients(kernel: int, stride: int):
         found.append((y.detach(), x.grad, layer.weight.grad, layer.bias.grad))
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("stride", "last"), [(2, 5), (2, 1), (2, 9), (1, 3), (3, 7)])
+def test_the_last_two_layers_together(stride: int, last: int):
+    plain, phased = twins(stride + 4, stride)
+    final = nn.ConvTranspose2d(5, 2, last, padding=(last - 1) // 2).double()
+    x = torch.randn(2, 3, 6, 5, dtype=torch.float64, requires_grad=True)
+    found = []
+    for up, y in ((plain, final(torch.relu(plain(x)))), (phased, last_two(x, phased, final))):
+        total = (y * torch.linspace(-1, 1, y.numel(), dtype=y.dtype).view_as(y)).sum()
+        found.append([y.detach(), *torch.autograd.grad(total, [x, *up.parameters(), *final.parameters()])])
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+def test_a_last_layer_that_does_not_fit_the_phases_is_refused():
+    _, phased = twins(6, 2)
+    with pytest.raises(ValueError, match="must be a multiple of stride"):
+        last_two(torch.randn(2, 3, 4, 4, dtype=torch.float64), phased, nn.ConvTranspose2d(5, 2, 3, padding=1).double())
 
 
 def test_channels_last_stays_channels_last():

@@ -8,11 +8,13 @@ from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import Likelihood, full_precision
 from sigmavae.models.gaussian_latent import GaussianLatentModel
-from sigmavae.models.transposed import TransposedConv2d
+from sigmavae.models.maps import from_map, to_map
+from sigmavae.models.transposed import TransposedConv2d, last_two
 
 SMALLEST_SIDE = 8
 
@@ -37,19 +39,10 @@ class ConvVAE(GaussianLatentModel):
             nn.ReLU(inplace=True),
             nn.Conv2d(2 * width, 4 * width, 5, stride=2, padding=2),
             nn.ReLU(inplace=True),
-            nn.Flatten(),
         )
         self.mean = nn.Linear(4 * width * encoded[0] * encoded[1], latent)
         self.log_variance = nn.Linear(4 * width * encoded[0] * encoded[1], latent)
-        self.decoder = nn.Sequential(
-            nn.Linear(latent, 4 * width * grid[0] * grid[1]),
-            nn.Unflatten(1, (4 * width, *grid)),
-            TransposedConv2d(4 * width, 2 * width, 6, stride=2),
-            nn.ReLU(inplace=True),
-            TransposedConv2d(2 * width, width, 6, stride=2),
-            nn.ReLU(inplace=True),
-            nn.ConvTranspose2d(width, likelihood.features(channels), 5, stride=1, padding=2),
-        )
+        self.decoder = Decoder(latent, width, grid, likelihood.features(channels))
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and log-variance of q(z | x), (B, latent) each, in full precision."""
@@ -57,12 +50,33 @@ class ConvVAE(GaussianLatentModel):
         # The rate is a difference of large terms: half precision from autocast ends here.
         with torch.autocast(features.device.type, enabled=False):
             features = full_precision(features)
-            return self.mean(features), self.log_variance(features)
+            return from_map(features, self.mean), from_map(features, self.log_variance)
 
     def decode(self, z: Tensor) -> Tensor:
         """Return decoder features for latent codes (B, latent)."""
         h: Tensor = self.decoder(z)
         return h[..., : self.shape[1], : self.shape[2]]
+
+
+class Decoder(nn.Module):
+    """The way up: a linear layer onto the smallest grid, and three transposed convolutions.
+
+    linear -> first -> ReLU -> second -> ReLU -> last, each in the form in which it is soonest done.
+    """
+
+    def __init__(self, latent: int, width: int, grid: tuple[int, int], features: int) -> None:
+        super().__init__()
+        self.shape = (4 * width, *grid)
+        self.linear = nn.Linear(latent, 4 * width * grid[0] * grid[1])
+        self.first = TransposedConv2d(4 * width, 2 * width, 6, stride=2)
+        self.second = TransposedConv2d(2 * width, width, 6, stride=2)
+        self.last = nn.ConvTranspose2d(width, features, 5, stride=1, padding=2)
+
+    def forward(self, z: Tensor) -> Tensor:
+        """Return features (B, features, 4 H, 4 W) for latent codes (B, latent) and a smallest grid of (H, W)."""
+        # Not relu_: what `first` returns is a view, and writing into a view makes its gradient be copied thrice.
+        x = F.relu(self.first(to_map(z, self.linear, self.shape)))
+        return last_two(x, self.second, self.last)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ libraries are tuned for; their scatter-add twin is not.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -32,10 +33,24 @@ class TransposedConv2d(nn.ConvTranspose2d):
             raise ValueError("output_size is stride times the input's: leave it out")
         if x.is_cuda:  # cuDNN has this one: nothing to gain, and a small network waits for every further launch
             return super().forward(x)
-        stride = self.stride[0]
-        weight = phases(self.weight, stride)
-        bias = None if self.bias is None else self.bias.repeat(stride * stride)
-        return shuffle(F.conv2d(x, weight, bias, padding=weight.shape[-1] // 2), stride)
+        return shuffle(self.in_phases(x), self.stride[0])
+
+    def in_phases(self, x: Tensor) -> Tensor:
+        """Return the output as its phases, (B, stride^2 outputs, H, W)."""
+        return _same_size(x, phases(self.weight.to(x.dtype), self.stride[0]), self.bias, self.stride[0])
+
+
+def last_two(x: Tensor, up: TransposedConv2d, last: nn.ConvTranspose2d) -> Tensor:
+    """Return last(relu(up(x))), the last layer one of stride 1 that keeps the size, all of it on the small grid.
+
+    What is shuffled are then a few output channels, and not the many between the two layers.
+    """
+    if x.is_cuda:
+        large: Tensor = last(F.relu_(up(x)))
+        return large
+    stride = up.stride[0]
+    hidden = F.relu_(up.in_phases(x))
+    return shuffle(_same_size(hidden, between_phases(last.weight.to(hidden.dtype), stride), last.bias, stride), stride)
 
 
 def shuffle(y: Tensor, stride: int) -> Tensor:
@@ -61,3 +76,26 @@ def phases(weight: Tensor, stride: int) -> Tensor:
     # x[j - d] of a transposed convolution is x[j + e] of a convolution: distances are turned round.
     turned = taps.flip(2, 4)
     return turned.permute(3, 5, 1, 0, 2, 4).reshape(stride * stride * outputs, inputs, 2 * reach + 1, 2 * reach + 1)
+
+
+def between_phases(weight: Tensor, stride: int) -> Tensor:
+    """Return the weight (I, O, k, k) of a transposed convolution of stride 1, as one from phases to phases.
+
+    Its padding is (k - 1) / 2, a multiple of s. Output s j + a reads its input s (j + e) + b with tap
+    t = s (e + reach) + b - a of the turned kernel: phase a has the taps moved on by a.
+    """
+    inputs, outputs, kernel, _ = weight.shape
+    if (kernel - 1) % (2 * stride):
+        raise ValueError(f"kernel={kernel}, stride={stride}: half of kernel - 1 must be a multiple of stride")
+    taps = (kernel - 1) // stride + 1
+    turned = weight.flip(2, 3).transpose(0, 1)
+    spare = stride - 1
+    moved = [F.pad(turned, (b, spare - b, a, spare - a)) for a in range(stride) for b in range(stride)]
+    every = torch.stack(moved).reshape(stride * stride, outputs, inputs, taps, stride, taps, stride)
+    size = (stride * stride * outputs, stride * stride * inputs, taps, taps)
+    return every.permute(0, 1, 4, 6, 2, 3, 5).reshape(size)
+
+
+def _same_size(x: Tensor, weight: Tensor, bias: Tensor | None, stride: int) -> Tensor:
+    every = None if bias is None else bias.repeat(stride * stride)
+    return F.conv2d(x, weight, every, padding=weight.shape[-1] // 2)
