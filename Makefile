@@ -34,9 +34,9 @@ lint: $(READY)
 types: $(READY)
 	@$(BIN)/mypy
 
-# Contenders take turns for ten minutes; best on a machine that does nothing else.
+# Every benchmark that needs no data from elsewhere: about ten minutes, best on a machine that does nothing else.
 bench: $(READY) $(PYTHAE)
-	@$(BIN)/python benchmarks/speed.py --pythae $(PYTHAE)
+	@$(BIN)/python benchmarks/all.py --pythae $(PYTHAE)
 
 $(PYTHAE): | $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --target $(PYTHAE) $(CONTENDER)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "docs" / "results"
 DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md", "docs/performance.md")
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
@@ -92,10 +93,12 @@ def speed() -> str:
 
 def curves() -> str:
     found = _read("curves")
-    lines = ["| seed | nll, float32 | nll, bfloat16 | difference |", "|---:|---:|---:|---:|"]
-    rows = {(row["seed"], row["precision"]): row["metrics"] for row in found["rows"]}
+    variants = found["variants"]
+    lines = [f"| seed | {' | '.join(f'nll, {variant}' for variant in variants)} | difference |"]
+    lines += ["|---:|" + "---:|" * (len(variants) + 1)]
+    rows = {(row["seed"], row["variant"]): row["metrics"] for row in found["rows"]}
     for seed, difference in zip(sorted({seed for seed, _ in rows}), found["differences"], strict=True):
-        ends = (rows[seed, precision]["nll"] for precision in ("32", "bf16-mixed"))
+        ends = (rows[seed, variant]["nll"] for variant in variants)
         lines.append(f"| {seed} | {' | '.join(f'{nll:.1f}' for nll in ends)} | {difference:+.1f} |")
     spreads = " and ".join(f"{value:.1f}" for value in found["spread_over_seeds"].values())
     note = (
@@ -103,6 +106,30 @@ def curves() -> str:
         f"{found['mean_difference']:+.1f}; standard deviation over seeds {spreads}."
     )
     return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
+def inference() -> str:
+    found = _read("inference")
+    lines = [
+        "| | encodings, decodings an image | images a second | slowest to fastest round | of the limit |",
+        "|---|---|---:|---:|---:|",
+    ]
+    for row in found["rows"]:
+        needs, rates = f"{row['encodings']}, {row['decodings']}", row["rates"]
+        rate = f"{row['rate']:,.0f} | {min(rates):,.0f} to {max(rates):,.0f}"
+        lines.append(f"| {row['name']} | {needs} | {rate} | {row['share']:.0%} |")
+    limit = ", ".join(f"{part} {rate:,.0f}" for part, rate in found["limit"].items())
+    note = f"The limit in images a second: {limit}. Medians of {found['rounds']} rounds."
+    return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
+def cold() -> str:
+    found = _read("cold")
+    lines = ["| | seconds | fastest to slowest |", "|---|---:|---:|"]
+    for name, values in found["seconds"].items():
+        title = "`sigmavae train fashion-optimal`, to its first step" if name == "first step" else f"`{name}`"
+        lines.append(f"| {title} | {statistics.median(values):.2f} | {min(values):.2f} to {max(values):.2f} |")
+    return "\n".join([*lines, "", f"Medians of {found['rounds']} fresh processes. {_at(found)}"])
 
 
 EVALUATED = (
@@ -207,6 +234,8 @@ TABLES = {
     "datasets": datasets,
     "speed": speed,
     "curves": curves,
+    "inference": inference,
+    "cold": cold,
 }
 
 
@@ -233,7 +262,7 @@ def _interval(values: list[float], digits: int) -> str:
 
 
 def _read(name: str) -> Any:
-    content: Any = json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+    content: Any = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     return content
 
 

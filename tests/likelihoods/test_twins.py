@@ -8,6 +8,7 @@ import torch
 from scipy import stats
 from torch.distributions import Categorical, Independent, Normal, StudentT
 
+import sigmavae
 from sigmavae.likelihoods.special import log1mexp, log_bin, student_t_log_cdf
 from tests.cases import CASES, DISCRETE, GAUSSIAN, Case, over
 
@@ -104,6 +105,20 @@ def test_log_bin_of_a_normal_far_out_on_either_side():
     assert have[0] == pytest.approx(float(have[1]))
     want = [math.log(stats.norm.cdf(0.02) - stats.norm.cdf(-0.01)), math.log(stats.norm.sf(5) - stats.norm.sf(5.001))]
     assert have[2:].tolist() == pytest.approx(want)
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [(torch.float64, 1e-10), (torch.float32, 1e-4)], ids=str)
+def test_bins_of_a_normal_are_the_same_with_and_without_one_far_out(dtype: torch.dtype, rtol: float):
+    generator = torch.Generator().manual_seed(0)
+    h, x = (torch.rand(1, 1, 400, generator=generator, dtype=dtype) for _ in range(2))
+    x[..., :20], x[..., 20:40] = 0.0, 1.0
+    likelihood = sigmavae.likelihood("beta", beta=2 * 0.1**2, support="real")
+    near = likelihood(h, x)._bin_log_terms(x)
+    h = torch.cat([h, torch.full_like(h[..., :1], 8.0)], -1)
+    mixed = likelihood(h, torch.cat([x, x[..., :1]], -1))._bin_log_terms(torch.cat([x, x[..., :1]], -1))
+    torch.testing.assert_close(near, mixed[..., :-1], rtol=rtol, atol=rtol)
+    assert mixed[..., -1] == pytest.approx(stats.norm.logcdf(0.5 / 255, 8, 0.1), rel=1e-5)
+    assert float(near.min()) < -40  # the near ones reach far
 
 
 def test_log1mexp_against_high_precision():

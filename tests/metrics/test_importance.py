@@ -3,8 +3,10 @@
 import math
 
 import pytest
+import torch
 
 from sigmavae.metrics import bound, importance
+from sigmavae.noise import ItemNoise
 from tests.cases import CASES, Case, over
 from tests.metrics.models import Constant, LinearGaussian, random_images, small_vae
 
@@ -45,6 +47,18 @@ def test_without_latent_noise_every_likelihood_gives_its_elbo(case: Case):
     assert many["nll_importance"] == pytest.approx(elbo["nll"], rel=1e-6)
     assert many["nll_importance_discrete"] == pytest.approx(elbo["nll_discrete"], rel=1e-6)
     assert many["bits_per_dim_importance"] == pytest.approx(elbo["nll_discrete"] / (20 * math.log(2)), rel=1e-6)
+
+
+def test_k_samples_encode_once_and_are_those_of_one_after_another():
+    model, calls = small_vae(), []
+    images = torch.rand(6, 1, 8, 8)
+    model.encoder.register_forward_hook(lambda *_: calls.append(1))
+    many = list(model.draws(images, 4, ItemNoise(2, torch.arange(6))))
+    assert len(calls) == 1
+    noise = ItemNoise(2, torch.arange(6))
+    for found in many:
+        for one, other in zip(found, model.weigh(images, noise), strict=True):
+            assert torch.equal(one, other)
 
 
 def test_batches_do_not_matter():

@@ -31,7 +31,7 @@ class LocationScale(Conditional):
 
     def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
-        return torch.exp(self.standard_log_cdf(self.standardise(value)))
+        return self.standard_cdf(self.standardise(value))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw differentiable samples of shape (*sample_shape, B, C, *S)."""
@@ -57,8 +57,8 @@ class LocationScale(Conditional):
         """Return ln of Z's density."""
 
     @abstractmethod
-    def standard_log_cdf(self, z: Tensor) -> Tensor:
-        """Return ln P(Z <= z), exact in the lower tail; by symmetry ln P(Z > z) is this at -z."""
+    def standard_cdf(self, z: Tensor) -> Tensor:
+        """Return P(Z <= z), exact in the lower tail; by symmetry P(Z > z) is this at -z."""
 
     @abstractmethod
     def standard_log_bin(self, a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:

@@ -24,9 +24,9 @@ class Logistic(LocationScale):
         """Return ln of the standard logistic density, sigmoid(z) sigmoid(-z)."""
         return F.logsigmoid(z) + F.logsigmoid(-z)
 
-    def standard_log_cdf(self, z: Tensor) -> Tensor:
-        """Return ln sigmoid(z)."""
-        return F.logsigmoid(z)
+    def standard_cdf(self, z: Tensor) -> Tensor:
+        """Return sigmoid(z)."""
+        return torch.sigmoid(z)
 
     def standard_log_bin(self, a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:
         """Return ln(sigmoid(b) - sigmoid(a)), open below where first and above where last.

@@ -28,10 +28,22 @@ def log_bin(log_cdf: Callable[[Tensor], Tensor], a: Tensor, b: Tensor, first: Te
     CDFs does not cancel, so a bin 50 deviations out still has its exact mass. Bins marked first reach down to minus
     infinity and bins marked last up to infinity: of those, one CDF is the mass.
     """
-    mirrored = last | (~first & (a + b > 0))
-    log_high = log_cdf(torch.where(mirrored, -a, b))
-    log_low = log_cdf(torch.where(mirrored, -b, a))
+    low, high = _mirrored(a, b, first, last)
+    log_high, log_low = log_cdf(high), log_cdf(low)
     return log_high + torch.where(first | last, 0.0, log1mexp(log_high - log_low))
+
+
+def near_log_bin(cdf: Callable[[Tensor], Tensor], a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:
+    """Return what `log_bin` does, given the CDF, of bins that are near enough for it not to vanish."""
+    low, high = _mirrored(a, b, first, last)
+    mass = cdf(high) - torch.where(first | last, 0.0, cdf(low))
+    return torch.log(mass.clamp(min=torch.finfo(mass.dtype).tiny))
+
+
+def _mirrored(a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the ends of each interval, or of its mirror image where that is the one below the mean."""
+    mirrored = last | (~first & (a + b > 0))
+    return torch.where(mirrored, -b, a), torch.where(mirrored, -a, b)
 
 
 def student_t_log_cdf(z: Tensor, df: Tensor, terms: int = TERMS) -> Tensor:

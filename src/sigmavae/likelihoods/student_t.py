@@ -36,9 +36,9 @@ class StudentT(LocationScale):
         norm = torch.lgamma(half + 0.5) - torch.lgamma(half) - 0.5 * torch.log(math.pi * self.df)
         return norm - (half + 0.5) * torch.log1p(z * z / self.df)
 
-    def standard_log_cdf(self, z: Tensor) -> Tensor:
-        """Return ln P(Z <= z), computed in float64: bins in a heavy tail are small differences of it."""
-        return student_t_log_cdf(z.double(), self.df.double()).to(z.dtype)
+    def standard_cdf(self, z: Tensor) -> Tensor:
+        """Return P(Z <= z), computed in float64: bins in a heavy tail are small differences of it."""
+        return torch.exp(student_t_log_cdf(z.double(), self.df.double()).to(z.dtype))
 
     def standard_log_bin(self, a: Tensor, b: Tensor, first: Tensor, last: Tensor) -> Tensor:
         """Return ln P(a < Z < b) from float64 CDFs, open below where first and above where last."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
@@ -53,12 +53,9 @@ def frechet(
     progress = progress or Silent()
     real = see_real(images, fingerprint, extractor, model.device, batch=batch, progress=progress)
 
-    def drawn(items: Tensor) -> Tensor:
-        noise = ItemNoise(seed, items, Stream.PICTURES)
-        return eight_bits(model.likelihood(model.generate(len(items), noise)).mean)
-
     start = time.perf_counter()
-    made = see(samples, drawn, extractor, model.device, batch=batch, progress=progress, name="features of the samples")
+    name = "features of the samples"
+    made = see(samples, drawn(model, seed), extractor, model.device, batch=batch, progress=progress, name=name)
     seconds = time.perf_counter() - start
     progress.begin("Frechet distance", 1, 0)
     distance = frechet_distance(made.moments, real.moments)
@@ -70,6 +67,16 @@ def frechet(
     yield "kid", kid
     yield "kid_stderr", stderr
     yield "fid_images_per_second", samples / seconds
+
+
+def drawn(model: LatentModel, seed: int) -> Callable[[Tensor], Tensor]:
+    """Return what makes 8-bit samples of the numbers of some: the decoder's mean at draws from the prior."""
+
+    def images(items: Tensor) -> Tensor:
+        noise = ItemNoise(seed, items, Stream.PICTURES)
+        return eight_bits(model.likelihood(model.generate(len(items), noise)).mean)
+
+    return images
 
 
 def frechet_distance(a: Moments, b: Moments) -> float:

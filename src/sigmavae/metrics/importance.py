@@ -33,8 +33,7 @@ def importance(
     def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:
         noise = ItemNoise(seed, items)
         own, discrete, twice = (torch.full((len(x),), -math.inf, dtype=torch.float64) for _ in range(3))
-        for _ in range(k):
-            h, log_ratio = model.weigh(x, noise)
+        for h, log_ratio in model.draws(x, k, noise):
             p = model.likelihood(h, x)
             price = (log_ratio + p.rate).cpu().double()
             weight = p.log_prob(x).cpu().double() - price

@@ -109,8 +109,8 @@ def _mean_squares(
     def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:
         noise = ItemNoise(seed, items)
         found = []
-        for _ in range(codes):
-            mean = model.likelihood(model.infer(x, noise)[0]).mean
+        for h, _ in model.draws(x, codes, noise):
+            mean = model.likelihood(h).mean
             found.append((mean - x).double().square().flatten(1).mean(1))
         return {"mean_square": torch.stack(found, dim=1)}
 

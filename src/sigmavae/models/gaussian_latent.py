@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -34,9 +35,14 @@ class GaussianLatentModel(LatentModel):
 
     def weigh(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
         """Return decoder features at one posterior sample z, and ln q(z | x) - ln p(z) there."""
+        return next(self.draws(x, 1, noise))
+
+    def draws(self, x: Tensor, k: int, noise: Noise = torch.randn_like) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield what `weigh` returns, for k posterior samples of x encoded once."""
         mean, log_variance = self.encode(x)
-        z = draw(mean, log_variance, noise)
-        return self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
+        for _ in range(k):
+            z = draw(mean, log_variance, noise)
+            yield self.decode(z), log_ratio_to_standard_normal(z, mean, log_variance)
 
     def generate(self, n: int, noise: Noise = torch.randn_like) -> Tensor:
         """Return decoder features of n samples from the prior."""

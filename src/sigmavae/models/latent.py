@@ -75,6 +75,11 @@ class LatentModel(nn.Module, ABC):
         """
         return self.infer(x, noise)
 
+    def draws(self, x: Tensor, k: int, noise: Noise = torch.randn_like) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield what `weigh` returns, for k posterior samples; a model can compute once what these share."""
+        for _ in range(k):
+            yield self.weigh(x, noise)
+
     def forward(self, x: Tensor) -> Elbo:
         """Return the single-sample bound of every item."""
         h, rate = self.infer(x)
