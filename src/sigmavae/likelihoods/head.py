@@ -82,7 +82,8 @@ class Tiled(Conditional):
 
     def __init__(self, head: FusedHead, likelihood: Pixelwise, inputs: Tensor) -> None:
         super().__init__(inputs, torch.Size([head.data_channels, *inputs.shape[2:]]), head.door)
-        self._head, self._likelihood, self._inputs = head, likelihood, inputs
+        self._likelihood, self._inputs = likelihood, inputs
+        self._weight, self._bias, self._memory = head.weight, head.bias, head.memory
 
     @property
     def mean(self) -> Tensor:
@@ -101,17 +102,16 @@ class Tiled(Conditional):
     def _log_terms(self, x: Tensor) -> Tensor:
         if x.dim() > self._inputs.dim():
             return torch.stack([self._log_terms(sample) for sample in x])
-        head = self._head
-        return tiles.log_prob(self._likelihood, x, self._inputs, head.weight, head.bias, head.memory)
+        return tiles.log_prob(self._likelihood, x, self._inputs, self._weight, self._bias, self._memory)
 
     def _bin_log_terms(self, x: Tensor) -> Tensor:
         return self._log_terms(x)
 
     def _gather(self, read: Callable[[Pixels, Tile], Tensor], lead: torch.Size) -> Tensor:
         """Return (*lead, B, C, *S) put together from what is read from every tile's distribution."""
-        head, inputs = self._head, flat(self._inputs)
-        whole = inputs.new_empty(*lead, inputs.shape[0], head.data_channels, inputs.shape[2])
-        for at in tiles.cut(inputs, head.weight.shape[0], head.memory):
-            h = tiles.apply_layer(inputs[at], head.weight, head.bias)
+        inputs = flat(self._inputs)
+        whole = inputs.new_empty(*lead, inputs.shape[0], self.event_shape[0], inputs.shape[2])
+        for at in tiles.cut(inputs, self._weight.shape[0], self._memory):
+            h = tiles.apply_layer(inputs[at], self._weight, self._bias)
             whole[(..., *at)] = read(self._likelihood.condition(h, None), at)
         return whole.reshape(lead + self.batch_shape + self.event_shape)

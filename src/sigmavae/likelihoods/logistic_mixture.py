@@ -108,13 +108,16 @@ class LogisticMixture(Pixelwise):
         at = bins(x.unsqueeze(1))
         inverse = 1 / components.scale
         a, b = (at.lower - components.loc) * inverse, (at.upper - components.loc) * inverse
-        masses = components.standard_log_bin(a, b, at.first, at.last).sum(2)
-        shares = F.softmax(log_weights + masses, dim=1).mul_(weight.reshape(-1, 1, 1))
+        width = inverse / TOP
+        grown = torch.expm1(width)
+        masses = torch.where(at.first | at.last, 0.0, -torch.log1p(1 / grown))
+        masses += torch.where(at.last, 0.0, F.logsigmoid(b))
+        masses += torch.where(at.first, 0.0, F.logsigmoid(-a))
+        shares = F.softmax(log_weights + masses.sum(2), dim=1).mul_(weight.reshape(-1, 1, 1))
         to_weights = shares - log_weights.exp().mul_(shares.sum(1, keepdim=True))
 
         # d ln(sigmoid(b) - sigmoid(a)) = sigmoid(-b) db - sigmoid(a) da + d(width) / (e^width - 1)
-        width = inverse / TOP
-        by_width = (width / torch.expm1(width)).masked_fill_(at.first | at.last, 0)
+        by_width = (width / grown).masked_fill_(at.first | at.last, 0)
         by_b = torch.sigmoid(-b).masked_fill_(at.last, 0)
         by_a = torch.sigmoid(a).masked_fill_(at.first, 0)
         to_log_scale = by_a.mul(a).sub_(b.mul_(by_b)).sub_(by_width).mul_(shares.unsqueeze(2))
