@@ -57,10 +57,9 @@ def test_second_derivatives_are_right_or_refused(case: Case):
     likelihood, h, x = case.given(event=(2, 2), batch=2)
     likelihood(h, x)
     p = likelihood.eval()(h.requires_grad_())  # without x: an image's own sigma is a constant to autograd
-    (gradient,) = torch.autograd.grad(p.log_prob(x).sum(), h, create_graph=True)
     if case.name in ONCE:
-        with pytest.raises(RuntimeError, match="once_differentiable"):
-            torch.autograd.grad(gradient.sum(), h)
+        with pytest.raises(RuntimeError, match="can be differentiated once"):
+            torch.autograd.grad(p.log_prob(x).sum(), h, create_graph=True)
     else:
         assert torch.autograd.gradgradcheck(lambda h: likelihood(h).log_prob(x), (h,))
 

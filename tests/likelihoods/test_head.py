@@ -58,9 +58,10 @@ def test_gradcheck(case: Case):
     assert torch.autograd.gradcheck(score, [p.requires_grad_() for p in parameters], fast_mode=True)
 
 
+@pytest.mark.parametrize("event", [(3, 5, 4), (2,)], ids=str)
 @over(MANY)
-def test_every_answer_is_that_of_the_whole(case: Case):
-    head, inputs, x = given(case)
+def test_every_answer_is_that_of_the_whole(case: Case, event: tuple[int, ...]):
+    head, inputs, x = given(case, event)
     head.requires_grad_(False)
     p, q = head(inputs), head.likelihood(plain(head, inputs))
     torch.testing.assert_close(p.mean, q.mean)

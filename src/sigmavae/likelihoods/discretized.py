@@ -11,7 +11,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
 from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.bins import TOP, level, level_below
@@ -20,6 +19,7 @@ from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.logistic import Logistic
 from sigmavae.likelihoods.normal import Normal
 from sigmavae.likelihoods.support import UNIT
+from sigmavae.likelihoods.tiles import refuse_second_derivatives
 
 
 class Discretized(Conditional):
@@ -80,8 +80,8 @@ class _LogMass(Function):
         return total.detach()
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        refuse_second_derivatives()
         to_loc, to_scales = ctx.saved_tensors
         return None, None, slope.reshape(-1, *[1] * (to_loc.dim() - 1)) * to_loc, (slope * to_scales).sum(), None
 

@@ -6,6 +6,7 @@ Here a tile of pixels gets its logits, adds to ln p(x) and forgets them; the bac
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable
 
 import torch
@@ -66,10 +67,10 @@ class FusedHead(Likelihood):
     @torch.no_grad()
     def refit(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> FusedHead:
         """Return this head with its likelihood refitted."""
-        inner = self.likelihood.refit((self.apply_layer(full_precision(h)), x) for h, x in pairs)
-        head = FusedHead(inner, self.width, self.data_channels, self.memory).to(self.weight)
-        head.load_state_dict({"weight": self.weight, "bias": self.bias}, strict=False)
-        return head.eval()
+        fitted = copy.deepcopy(self)
+        fitted.likelihood = self.likelihood.refit((self.apply_layer(full_precision(h)), x) for h, x in pairs)
+        fitted.door = fitted.likelihood.door
+        return fitted.eval()
 
     def apply_layer(self, inputs: Tensor) -> Tensor:
         """Return what the last layer makes of inputs (B, width, *S), whole."""
@@ -92,8 +93,9 @@ class Tiled(Conditional):
 
     def _cdf(self, value: Tensor) -> Tensor:
         """Return P(X <= x) for every element."""
-        flat = value.flatten(value.dim() - len(self.event_shape) + 1)
-        return self._gather(lambda p, at: p._cdf(flat[(..., *at)]), value.shape[: -self._inputs.dim()])
+        space = len(self.event_shape) - 1
+        columns = value.flatten(-space) if space else value.unsqueeze(-1)
+        return self._gather(lambda p, at: p._cdf(columns[(..., *at)]), value.shape[: -self._inputs.dim()])
 
     def _draw(self, lead: torch.Size) -> Tensor:
         """Draw 8-bit values over 255."""

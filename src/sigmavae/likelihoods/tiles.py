@@ -14,7 +14,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
 from sigmavae.likelihoods.base import Likelihood
@@ -115,8 +114,8 @@ class _LogProb(Function):
         return total
 
     @staticmethod
-    @once_differentiable
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        refuse_second_derivatives()
         x, inputs, weight, bias = ctx.saved_tensors
         to_inputs = torch.empty_like(inputs)
         to_weight, to_bias = (None, None) if weight is None else (torch.zeros_like(weight), torch.zeros_like(bias))
@@ -140,3 +139,10 @@ def apply_layer(inputs: Tensor, weight: Tensor | None, bias: Tensor | None) -> T
 def flat(t: Tensor) -> Tensor:
     """Return (B, C, *S) as (B, C, N)."""
     return t.flatten(2) if t.dim() > 2 else t.unsqueeze(2)
+
+
+def refuse_second_derivatives() -> None:
+    """Raise RuntimeError in a backward pass that is itself to be differentiated."""
+    # torch's once_differentiable lets pass a gradient from above that is a constant, as that of a sum is.
+    if torch.is_grad_enabled():
+        raise RuntimeError("log_prob of this likelihood can be differentiated once, not with create_graph=True")
