@@ -42,7 +42,11 @@ def main(only: int | None = None, out: Path = Path("docs/results/heads.json")) -
             done = subprocess.run([sys.executable, __file__, name, str(side), form], capture_output=True, text=True)
             row = {"name": name, "side": side, "form": form, "shape": SHAPES[side]}
             rows.append(row | (json.loads(done.stdout) if done.returncode == 0 else {"failed": done.returncode}))
+            _write(out, rows)
             print(rows[-1], flush=True)
+
+
+def _write(out: Path, rows: list[dict[str, Any]]) -> None:
     result = {
         "rows": sorted(rows, key=lambda row: (row["form"], row["side"])),
         "width": WIDTH,
@@ -57,11 +61,8 @@ def _wanted(side: int) -> list[tuple[str, str]]:
     """Return which likelihoods are measured at a shape, and how: what needs over 16 GB is left out."""
     given = [] if side == 256 else [(name, "given") for name in CATALOGUE]
     many = ["categorical", "logistic-mixture"]
-    return (
-        given
-        + [(name, "fused") for name in many]
-        + [(name, "whole") for name in many if (name, side) != ("categorical", 1024)]
-    )
+    fused = [(name, "fused") for name in many]
+    return fused + [(name, "whole") for name in many if (name, side) != ("categorical", 1024)] + given
 
 
 def measure(name: str, side: int, form: str) -> dict[str, Any]:
