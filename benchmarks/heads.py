@@ -58,7 +58,7 @@ def _write(out: Path, rows: list[dict[str, Any]]) -> None:
 
 
 def _wanted(side: int) -> list[tuple[str, str]]:
-    """Return which likelihoods are measured at a shape, and how: what needs over 16 GB is left out."""
+    """Return which likelihoods are measured at a shape, and how: the categorical as a whole is not tried at 1024."""
     given = [] if side == 256 else [(name, "given") for name in CATALOGUE]
     many = ["categorical", "logistic-mixture"]
     fused = [(name, "fused") for name in many]
