@@ -132,6 +132,37 @@ def cold() -> str:
     return "\n".join([*lines, "", f"Medians of {found['rounds']} fresh processes. {_at(found)}"])
 
 
+def heads() -> str:
+    found = _read("heads")
+    rows = {(row["name"], row["side"]): row for row in found["rows"] if row["form"] == "given"}
+    sides = sorted({side for _, side in rows})
+    shapes = [" x ".join(map(str, next(r["shape"] for r in rows.values() if r["side"] == side))) for side in sides]
+    lines = ["| likelihood | " + " | ".join(f"{shape}, ms | MiB" for shape in shapes) + " |"]
+    lines += ["|---|" + "---:|" * (2 * len(sides))]
+    for name in dict.fromkeys(name for name, _ in rows):
+        cells = (f"{rows[name, side]['milliseconds']:,.1f} | {rows[name, side]['peak_mib']:,.0f}" for side in sides)
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    note = "Forward and backward; median milliseconds, and peak memory of the first step above features and data."
+    return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
+def fused() -> str:
+    found = _read("heads")
+    rows = {(row["name"], row["side"], row["form"]): row for row in found["rows"]}
+    lines = ["| likelihood | shape | whole, ms | MiB | fused, ms | MiB | features, MiB |", "|---|---|" + "---:|" * 5]
+    for row in (row for row in found["rows"] if row["form"] == "fused"):
+        both = (rows.get((row["name"], row["side"], "whole"), {}), row)
+        cells = [f"{e['milliseconds']:,.0f} | {e['peak_mib']:,.0f}" if "peak_mib" in e else "none | " for e in both]
+        shape = " x ".join(map(str, row["shape"]))
+        lines.append(f"| `{row['name']}` | {shape} | {' | '.join(cells)} | {row['features_mib']:,.0f} |")
+    note = (
+        f"A 1x1 layer of {found['width']} inputs and the likelihood, forward and backward to inputs, weight and bias. "
+        "Memory as above; the gradient of the inputs, as large as they are, is in it. None: "
+        "not tried; sixteen times what it takes at 256 x 256 is more than most machines have to spare."
+    )
+    return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
 EVALUATED = (
     ("nll", "nll, nats"),
     ("nll_recalibrated", "... sigma refitted to validation images"),
@@ -236,6 +267,8 @@ TABLES = {
     "curves": curves,
     "inference": inference,
     "cold": cold,
+    "heads": heads,
+    "fused": fused,
 }
 
 

@@ -6,14 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sigmavae.likelihoods import Conditional, Likelihood, likelihood
+    from sigmavae.likelihoods import Conditional, FusedHead, Likelihood, likelihood
     from sigmavae.models import ConvVAE, Elbo, LatentModel
 
-__all__ = ["Conditional", "ConvVAE", "Elbo", "LatentModel", "Likelihood", "likelihood"]
+__all__ = ["Conditional", "ConvVAE", "Elbo", "FusedHead", "LatentModel", "Likelihood", "likelihood"]
 __version__ = "0.1.0"
 
 _HOMES = {
     "Conditional": "sigmavae.likelihoods",
+    "FusedHead": "sigmavae.likelihoods",
     "Likelihood": "sigmavae.likelihoods",
     "likelihood": "sigmavae.likelihoods",
     "ConvVAE": "sigmavae.models",

@@ -47,3 +47,27 @@ def test_gradcheck_of_parameters(case: Case):
         return torch.func.functional_call(likelihood, state, (h, x)).log_prob(x)
 
     assert torch.autograd.gradcheck(score_of, values)
+
+
+ONCE = ("categorical", "bitwise", "logistic-mixture", "discretized-logistic", "discretized-gaussian")
+
+
+@over(CASES)
+def test_second_derivatives_are_right_or_refused(case: Case):
+    likelihood, h, x = case.given(event=(2, 2), batch=2)
+    likelihood(h, x)
+    p = likelihood.eval()(h.requires_grad_())  # without x: an image's own sigma is a constant to autograd
+    if case.name in ONCE:
+        with pytest.raises(RuntimeError, match="can be differentiated once"):
+            torch.autograd.grad(p.log_prob(x).sum(), h, create_graph=True)
+    else:
+        assert torch.autograd.gradgradcheck(lambda h: likelihood(h).log_prob(x), (h,))
+
+
+@pytest.mark.parametrize("name", ["pixel-sigma", "student-t"])
+def test_gradcheck_of_data(name: str):
+    likelihood, h, x = Case(name).given(event=(2, 2), batch=2)
+    p = likelihood(h, x)
+    x = x.clamp(0.1, 0.9)
+    assert torch.autograd.gradcheck(p.log_prob, (x.requires_grad_(),))
+    assert torch.autograd.gradcheck(p.log_prob, (torch.stack([x, x / 2]).detach().requires_grad_(),))

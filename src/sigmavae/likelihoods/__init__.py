@@ -3,5 +3,6 @@
 from sigmavae.likelihoods.base import Likelihood, full_precision
 from sigmavae.likelihoods.catalogue import CATALOGUE, likelihood
 from sigmavae.likelihoods.conditional import Conditional
+from sigmavae.likelihoods.head import FusedHead
 
-__all__ = ["CATALOGUE", "Conditional", "Likelihood", "full_precision", "likelihood"]
+__all__ = ["CATALOGUE", "Conditional", "FusedHead", "Likelihood", "full_precision", "likelihood"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +21,7 @@ class Likelihood(nn.Module, ABC):
     float64 if the features are), whatever autocast says around it.
     """
 
-    discrete: ClassVar[bool]
+    discrete: bool
     """Whether `log_prob` is a mass (True) or a density (False)."""
 
     held_out = False

@@ -8,7 +8,6 @@ e^(l k / 255), a geometric series whose sum is known.
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -44,8 +43,7 @@ class Coin(Conditional):
         return torch.where(value >= 1, 1.0, torch.where(value < 0, 0.0, inside))
 
     def _log_terms(self, x: Tensor) -> Tensor:
-        # -BCE(l, x) = x l - softplus(l), written so that neither part grows with |l|.
-        return x * F.logsigmoid(self.logits) + (1 - x) * F.logsigmoid(-self.logits)
+        return -F.binary_cross_entropy_with_logits(self.logits.expand_as(x), x, reduction="none")
 
     def _bin_log_terms(self, x: Tensor) -> Tensor:
         # By symmetry take the larger end as reference: the series is then sum_j e^(-|l| j / 255), j = 0..255.
@@ -69,7 +67,7 @@ class Coin(Conditional):
 class Bernoulli(Likelihood):
     """One logit a value, trained with binary cross-entropy on intensities."""
 
-    discrete: ClassVar[bool] = True
+    discrete = True
 
     def __init__(self) -> None:
         super().__init__(UNIT)

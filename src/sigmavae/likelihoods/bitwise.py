@@ -5,26 +5,23 @@ P(k) = prod_j sigmoid(l_j)^{b_j} sigmoid(-l_j)^{1 - b_j}, where b_j is bit j of 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.bins import TOP, level, level_below
-from sigmavae.likelihoods.conditional import Conditional
-from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.support import UNIT
+from sigmavae.likelihoods.tiles import Pixels, Pixelwise
 
 BITS = 8
 
 
-class Bits(Conditional):
+class Bits(Pixels):
     """Eight independent bits for each element; logits are (B, 8, C, *S), the lowest bit first."""
 
-    def __init__(self, logits: Tensor, door: Door) -> None:
-        super().__init__(logits, logits.shape[2:], door)
+    def __init__(self, likelihood: Pixelwise, h: Tensor) -> None:
+        logits = h.unflatten(1, (BITS, -1))
+        super().__init__(likelihood, h, logits.shape[2:], likelihood.door)
         self.logits = logits
 
     @property
@@ -56,9 +53,6 @@ class Bits(Conditional):
             total = total + F.logsigmoid(torch.where(bit > 0, self.logits[:, j], -self.logits[:, j]))
         return total
 
-    def _bin_log_terms(self, x: Tensor) -> Tensor:
-        return self._log_terms(x)
-
     def _value(self, bits: Tensor) -> Tensor:
         # A sum and no matrix product: that would be rounded to half precision under autocast.
         dim = -len(self.event_shape) - 1
@@ -70,10 +64,10 @@ class Bits(Conditional):
         return [torch.floor(k / 2**j) % 2 for j in range(BITS)]
 
 
-class Bitwise(Likelihood):
+class Bitwise(Pixelwise):
     """Eight binary logits a value: every 8-bit distribution with independent bits."""
 
-    discrete: ClassVar[bool] = True
+    discrete = True
 
     def __init__(self) -> None:
         super().__init__(UNIT)
@@ -84,4 +78,11 @@ class Bitwise(Likelihood):
 
     def condition(self, h: Tensor, x: Tensor | None) -> Bits:  # noqa: ARG002
         """Return independent bits with the features as logits."""
-        return Bits(h.unflatten(1, (BITS, self.channels(h))), self.door)
+        return Bits(self, h)
+
+    def slope(self, h: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+        """Return the gradient: each bit less its probability."""
+        slope = torch.sigmoid(h.unflatten(1, (BITS, x.shape[1]))).neg_()
+        for j, bit in enumerate(Bits._bits(level(x))):
+            slope[:, j] += bit
+        return slope.mul_(weight.reshape(-1, 1, 1, 1)).flatten(1, 2)

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.bins import LEVELS, TOP, level, level_below
-from sigmavae.likelihoods.conditional import Conditional
-from sigmavae.likelihoods.door import Door
 from sigmavae.likelihoods.draw import draw_categories
 from sigmavae.likelihoods.support import UNIT
+from sigmavae.likelihoods.tiles import Pixels, Pixelwise
 
 
-class Categories(Conditional):
+class Categories(Pixels):
     """A free probability for each of the 256 values of each element; logits are (B, 256, C, *S)."""
 
-    def __init__(self, logits: Tensor, door: Door) -> None:
-        super().__init__(logits, logits.shape[2:], door)
-        self.log_masses = F.log_softmax(logits, dim=1)
+    def __init__(self, likelihood: Pixelwise, h: Tensor) -> None:
+        logits = h.unflatten(1, (LEVELS, -1))
+        super().__init__(likelihood, h, logits.shape[2:], likelihood.door)
+        self.logits = logits
+
+    @property
+    def log_masses(self) -> Tensor:
+        """The log-mass of every value, (B, 256, C, *S)."""
+        return F.log_softmax(self.logits, dim=1)
 
     @property
     def mean(self) -> Tensor:
@@ -48,9 +51,6 @@ class Categories(Conditional):
     def _log_terms(self, x: Tensor) -> Tensor:
         return self._pick(self.log_masses, level(x))
 
-    def _bin_log_terms(self, x: Tensor) -> Tensor:
-        return self._log_terms(x)
-
     def _pick(self, table: Tensor, k: Tensor) -> Tensor:
         """Return table's entry for level k of every element; k may have leading sample dimensions."""
         dim = -len(self.event_shape) - 1
@@ -58,10 +58,10 @@ class Categories(Conditional):
         return table.expand(*index.shape[:dim], *table.shape[1:]).gather(dim, index).squeeze(dim)
 
 
-class Categorical(Likelihood):
+class Categorical(Pixelwise):
     """256 logits a value: the most expressive of the decoders, and the largest in memory."""
 
-    discrete: ClassVar[bool] = True
+    discrete = True
 
     def __init__(self) -> None:
         super().__init__(UNIT)
@@ -72,4 +72,11 @@ class Categorical(Likelihood):
 
     def condition(self, h: Tensor, x: Tensor | None) -> Categories:  # noqa: ARG002
         """Return the categorical distribution of the softmax of the features."""
-        return Categories(h.unflatten(1, (LEVELS, self.channels(h))), self.door)
+        return Categories(self, h)
+
+    def slope(self, h: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+        """Return the gradient: one at the value that was seen, less the mass of each value."""
+        weight = weight.reshape(-1, 1, 1, 1)
+        slope = F.softmax(h.unflatten(1, (LEVELS, x.shape[1])), dim=1).mul_(-weight)
+        seen = level(x).long().unsqueeze(1)
+        return slope.scatter_add_(1, seen, weight.expand_as(seen)).flatten(1, 2)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -41,7 +40,7 @@ class ImageSigma(Likelihood):
     which fit the hyperprior in training. sigma and its price are constants to autograd: the paper's greedy choice.
     """
 
-    discrete: ClassVar[bool] = False
+    discrete = False
 
     def __init__(self, decay: float = 0.9, support: SupportName = "unit") -> None:
         super().__init__(_support(support))

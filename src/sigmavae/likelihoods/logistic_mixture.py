@@ -9,30 +9,40 @@ the previous channels. The paper removes that dependence, so that colour has to 
 from __future__ import annotations
 
 import math
-from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from sigmavae.likelihoods.base import Likelihood
-from sigmavae.likelihoods.bins import TOP, level, level_below
-from sigmavae.likelihoods.conditional import Conditional
-from sigmavae.likelihoods.door import Door
+from sigmavae.likelihoods.bins import TOP, bins, level, level_below
 from sigmavae.likelihoods.draw import draw_categories
 from sigmavae.likelihoods.logistic import Logistic
 from sigmavae.likelihoods.soft_clip import Bounds, check_bounds
 from sigmavae.likelihoods.support import UNIT
+from sigmavae.likelihoods.tiles import Pixels, Pixelwise
 
 
-class MixtureOfLogistics(Conditional):
+class MixtureOfLogistics(Pixels):
     """K discretised logistics a pixel, their weights shared by the channels."""
 
-    def __init__(self, log_weights: Tensor, components: Logistic, door: Door) -> None:
-        # components: (B, K, C, *S); log_weights: (B, K, *S)
-        super().__init__(log_weights, components.loc.shape[2:], door)
-        self.log_weights = log_weights
-        self.components = components
+    def __init__(self, likelihood: LogisticMixture, h: Tensor) -> None:
+        super().__init__(likelihood, h, torch.Size([likelihood.channels(h), *h.shape[2:]]), likelihood.door)
+        self.bounds = likelihood.bounds
+        # weights: (B, K, *S); means and log_scales, of data in [-1, 1]: (B, K, C, *S)
+        k, channels = likelihood.components, self.event_shape[0]
+        self.weights, means, log_scales = h.split([k, k * channels, k * channels], dim=1)
+        self.means, self.log_scales = (t.unflatten(1, (k, channels)) for t in (means, log_scales))
+
+    @property
+    def log_weights(self) -> Tensor:
+        """The logarithms of the components' weights, (B, K, *S)."""
+        return F.log_softmax(self.weights, dim=1)
+
+    @property
+    def components(self) -> Logistic:
+        """The components, (B, K, C, *S)."""
+        log_scale = self.log_scales.clamp(*self.bounds) - math.log(2)
+        return Logistic((1 + self.means) / 2, torch.exp(log_scale), self.door)
 
     @property
     def mean(self) -> Tensor:
@@ -58,9 +68,6 @@ class MixtureOfLogistics(Conditional):
         masses = self.components._bin_log_terms(self._beside_components(x))
         return torch.logsumexp(self.log_weights + masses.sum(1 - self._depth), dim=1 - self._depth)
 
-    def _bin_log_terms(self, x: Tensor) -> Tensor:
-        return self._log_terms(x)
-
     @property
     def _depth(self) -> int:
         """How many dimensions a component's event has, K included: the component dimension is -_depth."""
@@ -70,14 +77,14 @@ class MixtureOfLogistics(Conditional):
         return x.unsqueeze(-len(self.event_shape) - 1)
 
 
-class LogisticMixture(Likelihood):
+class LogisticMixture(Pixelwise):
     """K discretised logistics a pixel.
 
     Means and log-scales are those of data in [-1, 1], as in Salimans et al. (2017), whose lower bound on the
     log-scale is kept; the upper bound, a thousand times the range, only keeps e^log-scale finite.
     """
 
-    discrete: ClassVar[bool] = True
+    discrete = True
 
     def __init__(self, components: int = 10, bounds: Bounds = (-7.0, 7.0)) -> None:
         super().__init__(UNIT)
@@ -92,10 +99,29 @@ class LogisticMixture(Likelihood):
 
     def condition(self, h: Tensor, x: Tensor | None) -> MixtureOfLogistics:  # noqa: ARG002
         """Return the mixture that the features describe."""
-        k, channels = self.components, self.channels(h)
-        weights, means, log_scales = h.split([k, k * channels, k * channels], dim=1)
-        loc = (1 + means.unflatten(1, (k, channels))) / 2
-        log_scale = log_scales.unflatten(1, (k, channels)).clamp(*self.bounds) - math.log(2)
-        return MixtureOfLogistics(
-            F.log_softmax(weights, dim=1), Logistic(loc, torch.exp(log_scale), self.door), self.door
-        )
+        return MixtureOfLogistics(self, h)
+
+    def slope(self, h: Tensor, x: Tensor, weight: Tensor) -> Tensor:
+        """Return the gradient in closed form: each component's own, by its share in the pixel's mass."""
+        p = self.condition(h, None)
+        components, log_weights = p.components, p.log_weights
+        at = bins(x.unsqueeze(1))
+        inverse = 1 / components.scale
+        a, b = (at.lower - components.loc) * inverse, (at.upper - components.loc) * inverse
+        width = inverse / TOP
+        grown = torch.expm1(width)
+        masses = torch.where(at.first | at.last, 0.0, -torch.log1p(1 / grown))
+        masses += torch.where(at.last, 0.0, F.logsigmoid(b))
+        masses += torch.where(at.first, 0.0, F.logsigmoid(-a))
+        shares = F.softmax(log_weights + masses.sum(2), dim=1).mul_(weight.reshape(-1, 1, 1))
+        to_weights = shares - log_weights.exp().mul_(shares.sum(1, keepdim=True))
+
+        # d ln(sigmoid(b) - sigmoid(a)) = sigmoid(-b) db - sigmoid(a) da + d(width) / (e^width - 1)
+        by_width = (width / grown).masked_fill_(at.first | at.last, 0)
+        by_b = torch.sigmoid(-b).masked_fill_(at.last, 0)
+        by_a = torch.sigmoid(a).masked_fill_(at.first, 0)
+        to_log_scale = by_a.mul(a).sub_(b.mul_(by_b)).sub_(by_width).mul_(shares.unsqueeze(2))
+        low, high = self.bounds
+        to_log_scale.masked_fill_((p.log_scales < low) | (p.log_scales > high), 0)
+        to_means = by_a.sub_(by_b).mul_(inverse).mul_(0.5 * shares.unsqueeze(2))
+        return torch.cat([to_weights, to_means.flatten(1, 2), to_log_scale.flatten(1, 2)], dim=1)

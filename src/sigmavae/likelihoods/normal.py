@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
 from sigmavae.likelihoods.location_scale import LocationScale
 from sigmavae.likelihoods.special import log_bin, near_log_bin
@@ -22,6 +24,12 @@ class Normal(LocationScale):
     def variance(self) -> Tensor:
         """The variance, (B, C, *S)."""
         return self.scale.square().expand(self.loc.shape)
+
+    def _log_terms(self, x: Tensor) -> Tensor:
+        if torch.compiler.is_compiling():  # a compiler cuts what is held by itself
+            return super()._log_terms(x)
+        terms: Tensor = _LogDensity.apply(x, self.loc, self.scale)  # type: ignore[no-untyped-call]
+        return terms
 
     def standard_log_pdf(self, z: Tensor) -> Tensor:
         """Return ln of the standard normal density."""
@@ -61,3 +69,28 @@ def _all_near(a: Tensor, b: Tensor) -> bool:
         return False
     low, high = torch.aminmax((a + b).detach())
     return bool(low > -2 * _NEAR) and bool(high < 2 * _NEAR)
+
+
+class _LogDensity(Function):
+    """ln p(x), which keeps its inputs and nothing of what it computes on the way."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, loc: Tensor, scale: Tensor) -> Tensor:
+        z = (x - loc) / scale
+        return z.square_().mul_(-0.5).sub_(torch.log(scale) + _HALF_LOG_2PI)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, Tensor, Tensor], output: Tensor) -> None:  # noqa: ARG004
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        x, loc, scale = ctx.saved_tensors
+        slope = slope / scale
+        z = (x - loc) / scale
+        to_loc = slope * z
+        to_x = (-to_loc).sum_to_size(x.shape) if ctx.needs_input_grad[0] else None
+        to_scale = (to_loc * z - slope).sum_to_size(scale.shape) if ctx.needs_input_grad[2] else None
+        return to_x, to_loc.sum_to_size(loc.shape), to_scale

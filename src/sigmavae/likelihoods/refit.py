@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -23,7 +22,7 @@ _SMALLEST_FACTOR = 1e-6  # perfect reconstructions leave a density that is finit
 class GaussianLikelihood(Likelihood):
     """A likelihood whose distributions are normal, with scales that do not look at x in evaluation."""
 
-    discrete: ClassVar[bool] = False
+    discrete = False
 
     @torch.no_grad()
     def refit(self, pairs: Iterable[tuple[Tensor, Tensor]]) -> Widened:
@@ -45,7 +44,7 @@ class GaussianLikelihood(Likelihood):
 class Widened(Likelihood):
     """A Gaussian likelihood in evaluation, its scales multiplied by a factor."""
 
-    discrete: ClassVar[bool] = False
+    discrete = False
     factor: Tensor
 
     def __init__(self, inner: GaussianLikelihood, factor: Tensor) -> None:

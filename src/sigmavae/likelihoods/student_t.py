@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
 from sigmavae.likelihoods.base import Likelihood
 from sigmavae.likelihoods.bins import TOP
@@ -30,11 +31,15 @@ class StudentT(LocationScale):
         """The variance scale^2 df / (df - 2), infinite for df <= 2."""
         return torch.where(self.df > 2, self.scale.square() * self.df / (self.df - 2), torch.inf)
 
+    def _log_terms(self, x: Tensor) -> Tensor:
+        if torch.compiler.is_compiling():  # a compiler cuts what is held by itself
+            return super()._log_terms(x)
+        terms: Tensor = _LogDensity.apply(x, self.loc, self.scale, self.df)  # type: ignore[no-untyped-call]
+        return terms
+
     def standard_log_pdf(self, z: Tensor) -> Tensor:
         """Return ln of the standard Student-t density."""
-        half = self.df / 2
-        norm = torch.lgamma(half + 0.5) - torch.lgamma(half) - 0.5 * torch.log(math.pi * self.df)
-        return norm - (half + 0.5) * torch.log1p(z * z / self.df)
+        return _standard_log_pdf(z, self.df)
 
     def standard_cdf(self, z: Tensor) -> Tensor:
         """Return P(Z <= z), computed in float64: bins in a heavy tail are small differences of it."""
@@ -58,6 +63,40 @@ class StudentT(LocationScale):
         return normal * torch.rsqrt(torch._standard_gamma(half) / half)
 
 
+def _standard_log_pdf(z: Tensor, df: Tensor) -> Tensor:
+    half = df / 2
+    norm = torch.lgamma(half + 0.5) - torch.lgamma(half) - 0.5 * torch.log(math.pi * df)
+    return norm - (half + 0.5) * torch.log1p(z * z / df)
+
+
+class _LogDensity(Function):
+    """ln p(x), which keeps its inputs and nothing of what it computes on the way."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor, loc: Tensor, scale: Tensor, df: Tensor) -> Tensor:
+        return _standard_log_pdf((x - loc) / scale, df) - torch.log(scale)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:  # noqa: ARG004
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
+        x, loc, scale, df = ctx.saved_tensors
+        z = (x - loc) / scale
+        square = z * z / df
+        pull = (1 + 1 / df) / (1 + square)  # -(d ln p / dz) / z
+        to_loc = slope * pull * z / scale
+        to_scale = slope * (pull * z * z - 1) / scale
+        half = df / 2
+        of_norm = torch.digamma(half + 0.5) - torch.digamma(half) - 1 / df
+        to_df = 0.5 * slope * (of_norm - torch.log1p(square) + pull * square)
+        to_x = (-to_loc).sum_to_size(x.shape) if ctx.needs_input_grad[0] else None
+        return to_x, to_loc.sum_to_size(loc.shape), to_scale.sum_to_size(scale.shape), to_df.sum_to_size(df.shape)
+
+
 class StudentTLikelihood(Likelihood):
     r"""Student-t with a location, a log-scale and log degrees of freedom from the decoder.
 
@@ -66,7 +105,7 @@ class StudentTLikelihood(Likelihood):
     unbounded head finds likelihood which is not there. At zero features they start at 2.
     """
 
-    discrete: ClassVar[bool] = False
+    discrete = False
 
     def __init__(
         self,
