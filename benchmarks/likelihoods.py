@@ -12,8 +12,9 @@ from pathlib import Path
 import tyro
 from rich.console import Console
 
+from sigmavae.likelihoods import SHORT_NAMES
 from sigmavae.progress import Bars
-from sigmavae.recipes import SHORT_NAMES, recipe
+from sigmavae.recipes import recipe
 from sigmavae.run import run
 from sigmavae.verbs.common import print_results
 

@@ -12,8 +12,8 @@ import tyro
 from PIL import Image, ImageDraw, ImageFont
 
 from sigmavae.demo import CONTENDERS
+from sigmavae.likelihoods import SHORT_NAMES
 from sigmavae.pictures import COLUMNS, GAP
-from sigmavae.recipes import SHORT_NAMES
 
 SCALE, LABEL, SPACE, TITLE = 2, 210, 28, 30
 INK, PALE, PAPER = "#1c2126", "#5d6670", "white"

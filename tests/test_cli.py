@@ -12,7 +12,8 @@ from PIL import Image
 
 from sigmavae.cli import OVERVIEW, VERBS, main
 from sigmavae.data.catalogue import NAMES
-from sigmavae.recipes import SHORT_NAMES, names
+from sigmavae.likelihoods import SHORT_NAMES
+from sigmavae.recipes import names
 
 SMALL = ["--model.width", "4", "--model.latent", "4", "--train.steps", "4", "--train.batch", "16"]
 

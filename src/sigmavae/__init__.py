@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sigmavae.likelihoods import Conditional, FusedHead, Likelihood, likelihood
-    from sigmavae.models import ConvVAE, Elbo, LatentModel
+    from sigmavae.models import SVG, ConvVAE, Elbo, LatentModel
 
-__all__ = ["Conditional", "ConvVAE", "Elbo", "FusedHead", "LatentModel", "Likelihood", "likelihood"]
+__all__ = ["SVG", "Conditional", "ConvVAE", "Elbo", "FusedHead", "LatentModel", "Likelihood", "likelihood"]
 __version__ = "0.1.0"
 
 _HOMES = {
+    "SVG": "sigmavae.models",
     "Conditional": "sigmavae.likelihoods",
     "FusedHead": "sigmavae.likelihoods",
     "Likelihood": "sigmavae.likelihoods",

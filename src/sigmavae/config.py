@@ -12,9 +12,10 @@ from sigmavae.errors import ConfigError
 from sigmavae.files import absolute
 from sigmavae.likelihoods import Likelihood, likelihood
 from sigmavae.models.conv import ConvConfig
+from sigmavae.models.svg import SVGConfig
 
 T = TypeVar("T")
-ModelConfig = ConvConfig
+ModelConfig = ConvConfig | SVGConfig
 Precision = Literal["auto", "32", "bf16-mixed"]
 
 
@@ -57,6 +58,8 @@ class LikelihoodConfig:
     """optimal-sigma: score each half batch with the other's"""
     source: Literal["training", "validation"] | None = None
     """optimal-sigma: what data sigma comes from"""
+    frames: int | None = None
+    """optimal-sigma: of videos, this many frames have a sigma each"""
     block: int | None = None
     """block-sigma: side of a block, pixels"""
     components: int | None = None
@@ -121,7 +124,14 @@ class Experiment:
         for path in ("train.epochs", "train.batch", "train.log_every", "train.validate_every", "train.observe_every",
                      "train.checkpoint_every", "devices", "nodes"):  # fmt: skip
             _demand(self, path, lambda v: v >= 1, "must be 1 or more")
-        for path in ("train.steps", "data.size", "data.frames", "likelihood.block", "likelihood.components"):
+        for path in (
+            "train.steps",
+            "data.size",
+            "data.frames",
+            "likelihood.block",
+            "likelihood.components",
+            "likelihood.frames",
+        ):
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
         for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.sigma"):
             _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")

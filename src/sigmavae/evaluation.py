@@ -85,7 +85,7 @@ def recalibrated(subject: Subject) -> Subject:
 @torch.no_grad()
 def _features(model: LatentModel, subject: Subject) -> Iterator[tuple[Tensor, Tensor]]:
     for items, x in batches(subject.splits.validation, fitting(model, subject.batch), model.device):
-        yield model.infer(x, ItemNoise(subject.seed, items))[0], x
+        yield model.infer(x, ItemNoise(subject.seed, items))[0], model.target(x)
 
 
 def recall(path: Path, entry: str, settings: Mapping[str, Any]) -> Measured | None:

@@ -6,13 +6,11 @@ import dataclasses
 import difflib
 
 from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, TrainConfig
-from sigmavae.data.catalogue import FORMATS, NAMES
+from sigmavae.data.catalogue import FORMATS, NAMES, VIDEOS
 from sigmavae.errors import ConfigError
-from sigmavae.likelihoods import CATALOGUE
+from sigmavae.likelihoods import SHORT_NAMES
 from sigmavae.models import ConvConfig
-
-SHORT_NAMES = {name: name.removesuffix("-sigma") for name in CATALOGUE}
-"""A likelihood's name in a recipe: `optimal` for `optimal-sigma`."""
+from sigmavae.video_recipes import video_recipes
 
 
 def small(data: str, likelihood: str) -> Experiment:
@@ -41,12 +39,15 @@ def demo(likelihood: LikelihoodConfig, seed: int) -> Experiment:
 
 def recipe(name: str) -> Experiment:
     """Return the recipe of that name: DATA-LIKELIHOOD, such as fashion-optimal or fashion-student-t."""
-    every = names()
+    every, of_videos = names(), video_recipes()
+    if name in of_videos:
+        return of_videos[name]()
     if name not in every:
-        (near,) = difflib.get_close_matches(name, list(every), n=1, cutoff=0.0)
+        (near,) = difflib.get_close_matches(name, [*every, *of_videos], n=1, cutoff=0.0)
         raise ConfigError(
             f"no recipe is called {name!r}: did you mean {near!r}? Recipes are DATA-LIKELIHOOD, with DATA one of "
-            f"{', '.join(NAMES)} and LIKELIHOOD one of {', '.join(SHORT_NAMES.values())}"
+            f"{', '.join(NAMES)} and LIKELIHOOD one of {', '.join(SHORT_NAMES.values())}; models of "
+            f"videos: {', '.join(f'{data}-svg-LIKELIHOOD' for data in VIDEOS)}"
         )
     data, likelihood = every[name]
     return dataclasses.replace(small(data, likelihood), name=name)

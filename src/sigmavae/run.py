@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch import Tensor
 
 import sigmavae
 from sigmavae.config import Experiment, differences, from_json, to_json
@@ -26,9 +27,10 @@ from sigmavae.devices import Others, best_device, best_precision
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.evaluation import measure
 from sigmavae.files import alone_in, read_json, write_atomically, write_json
+from sigmavae.filmstrip import futures_of, write_animation, write_strip
 from sigmavae.memory import keep_freed_memory
 from sigmavae.metrics.catalogue import Subject
-from sigmavae.models import LatentModel
+from sigmavae.models import LatentModel, VideoModel
 from sigmavae.pictures import write_grid
 from sigmavae.progress import Progress, Silent
 from sigmavae.seeds import Stream, seed_for
@@ -36,6 +38,7 @@ from sigmavae.training.fit import fit, make_fabric
 from sigmavae.training.journal import Journal
 
 PICTURED = 32  # images in each of a run's pictures
+FILMED = 4  # videos
 _WHERE_IT_RAN = ("devices: ", "nodes: ")  # may differ between the sessions of one run
 
 
@@ -156,11 +159,26 @@ def write_pictures(model: LatentModel, splits: Splits, folder: Path, seed: int) 
     """Write real test images, their reconstructions, and samples from the prior."""
     model.eval()
     torch.manual_seed(seed_for(seed, Stream.PICTURES))
+    if isinstance(model, VideoModel):
+        return _film(model, to_unit(torch.tensor(splits.test[:FILMED], device=model.device)), folder)
     real = to_unit(torch.tensor(splits.test[:PICTURED], device=model.device))
     return [
         write_grid(folder / "real.png", real),
         write_grid(folder / "reconstructions.png", model.reconstruct(real)),
         write_grid(folder / "samples.png", model.sample(PICTURED)),
+    ]
+
+
+def _film(model: VideoModel, videos: Tensor, folder: Path) -> list[Path]:
+    """Write real videos, their predictions frame by frame, and futures of the first of them."""
+    past = model.past
+    taught = torch.cat([videos[:, :past], model.reconstruct(videos)], 1)
+    rows = futures_of(model, videos[0])
+    return [
+        write_strip(folder / "real.png", videos, past),
+        write_strip(folder / "reconstructions.png", taught, past),
+        write_strip(folder / "samples.png", rows, past),
+        write_animation(folder / "samples.gif", rows, past),
     ]
 
 

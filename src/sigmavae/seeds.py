@@ -20,6 +20,8 @@ class Stream(IntEnum):
     HELD_OUT = 3
     EVALUATION = 4
     PICTURES = 5
+    CLIPS = 6
+    SCENES = 7
 
 
 def seed_for(seed: int, stream: Stream, *where: int) -> int:

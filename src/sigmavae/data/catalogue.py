@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sigmavae.config import DataConfig
-from sigmavae.data import arrays, bair, celeba, cifar, frey, idx, images, svhn, videos
+from sigmavae.data import arrays, bair, celeba, cifar, frey, idx, images, moving_mnist, svhn, videos
 from sigmavae.data.cache import cache_folder, prepared
 from sigmavae.data.fashion import load_fashion
 from sigmavae.data.prepare import prepare
@@ -40,11 +40,20 @@ FORMATS: dict[str, Format] = {
 
 NAMES = (EMBEDDED, *FORMATS)
 
+COMPOSED = moving_mnist.NAME
+"""Videos made of the files of `mnist`, for models of videos alone."""
+
+VIDEOS = ("bair", "videos", COMPOSED)
+"""Those that recipes for models of videos are named after."""
+
 
 def load(config: DataConfig, progress: Progress) -> Splits:
     """Return the data that the configuration names, prepared now or before."""
     if config.name == EMBEDDED:
         return load_fashion(config)
+    if config.name == COMPOSED:
+        training, testing = files_of("mnist", config.path)
+        return moving_mnist.open_moving((training, testing), config)
     files = files_of(config.name, config.path)
     options = {**dataclasses.asdict(config), "path": None}
 
@@ -85,9 +94,11 @@ def find(name: str) -> Format:
     """Return the data set of that name, which is read from files."""
     if name == EMBEDDED:
         raise ConfigError(f"data.name={name!r}: is embedded; files of Fashion-MNIST are read as fashion-mnist")
+    if name == COMPOSED:
+        raise ConfigError(f"data.name={name!r}: is composed from files that are fetched and read as mnist")
     if name not in FORMATS:
-        (near,) = difflib.get_close_matches(name, NAMES, n=1, cutoff=0.0)
-        raise ConfigError(f"data.name={name!r}: did you mean {near!r}? There are: {', '.join(NAMES)}")
+        (near,) = difflib.get_close_matches(name, (*NAMES, COMPOSED), n=1, cutoff=0.0)
+        raise ConfigError(f"data.name={name!r}: did you mean {near!r}? There are: {', '.join(NAMES)}, {COMPOSED}")
     return FORMATS[name]
 
 

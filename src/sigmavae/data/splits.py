@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
+
+from sigmavae.errors import ConfigError
 
 Images = NDArray[np.uint8]
 NAMES = ("train", "validation", "test")
+
+
+class Composed(Protocol):
+    """Videos that are made when they are asked for, and indexed like an array (N, T, C, H, W) otherwise.
+
+    Video i is a function of i alone. There is no last one: numbers from N on are further videos.
+    """
+
+    shape: tuple[int, ...]
+    ndim: int
+    nbytes: int
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, key: Any, /) -> Images: ...
+
+    def compose(self, numbers: Tensor, start: Tensor, length: int) -> Tensor:
+        """Return so many frames of videos, uint8 (B, length, C, H, W), each from its own start on."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +58,8 @@ class Splits:
         """Return the frames of videos as images of their own; images as they are."""
         if self.train.ndim == 4:
             return self
+        if not isinstance(self.train, np.ndarray):
+            raise ConfigError(f"{self.source}: are videos without an end, for models of videos: a recipe DATA-svg-...")
         train, validation, test = (self.split(name).reshape(-1, *self.shape[1:]) for name in NAMES)
         return Splits(train, validation, test, f"{self.source}; every frame an image", self.fingerprint)
 

@@ -37,6 +37,9 @@ CATALOGUE: dict[str, Callable[..., Likelihood]] = {
 }
 """Every likelihood: a name, and what makes it from its options."""
 
+SHORT_NAMES = {name: name.removesuffix("-sigma") for name in CATALOGUE}
+"""A likelihood's name in a recipe: `optimal` for `optimal-sigma`."""
+
 
 def likelihood(name: str, **options: Any) -> Likelihood:
     """Return the likelihood of that name: `likelihood("optimal-sigma")`, `likelihood("beta", beta=0.01)`."""

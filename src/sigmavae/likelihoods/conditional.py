@@ -55,6 +55,14 @@ class Conditional(Distribution, ABC):
         """Return the log-mass in nats of the 8-bit values nearest to x, summed over the event."""
         return self._sum(self._bin_log_terms(self._enter(value)), value)
 
+    def frame_log_prob(self, value: Tensor) -> Tensor:
+        """Return ln p(x) of every frame of videos (B, C, T, H, W), (B, T); they sum to `log_prob`."""
+        return _sum_frames(self._log_terms(self._enter(value)))
+
+    def frame_bin_log_prob(self, value: Tensor) -> Tensor:
+        """Return the log-mass of the 8-bit values of every frame of videos, (B, T); they sum to `bin_log_prob`."""
+        return _sum_frames(self._bin_log_terms(self._enter(value)))
+
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """Draw data of shape (*sample_shape, B, C, *S)."""
         with torch.no_grad():
@@ -103,6 +111,11 @@ class Conditional(Distribution, ABC):
     def _sum(self, terms: Tensor, value: Tensor) -> Tensor:
         leading = value.dim() - len(self.event_shape)
         return terms.flatten(leading).sum(-1) if terms.dim() > leading else terms
+
+
+def _sum_frames(terms: Tensor) -> Tensor:
+    # Terms (B, T, H, W), or (B, C, T, H, W): families that tie channels together have one for all of them.
+    return terms.movedim(-3, 1).flatten(2).sum(2)
 
 
 def _lift(value: Tensor) -> Tensor:

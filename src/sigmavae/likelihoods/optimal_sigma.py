@@ -21,6 +21,9 @@ from sigmavae.likelihoods.support import support as _support
 
 Source = Literal["training", "validation"]
 
+VIDEO = 5
+"""Dimensions of a batch of videos (B, C, T, H, W)."""
+
 SMALLEST_VARIANCE = 1e-12
 """Keeps a perfect reconstruction finite: a floor, not a clip, ten million times under one grey level's variance."""
 
@@ -32,6 +35,8 @@ class OptimalSigma(GaussianLikelihood):
     correction (Appendix B): the batch's even items are scored with the sigma of the odd ones and the other way
     round. `source="validation"` takes sigma from held-out data that `observe` is called with, because the error on
     training data is smaller than on unseen data; until the first such call the batch's own sigma stands in.
+    `frames=n` gives each of the first n frames of videos (B, C, T, H, W) a sigma of its own, and all later ones that
+    of the n-th.
 
     sigma is a constant to autograd. At the shared optimum the gradient of the mean is the same with or without the
     path through sigma, since the derivative of the loss with respect to sigma is zero there (envelope theorem). With
@@ -43,6 +48,7 @@ class OptimalSigma(GaussianLikelihood):
         decay: float = 0.9,
         split: bool = False,
         source: Source = "training",
+        frames: int | None = None,
         support: SupportName = "unit",
     ) -> None:
         super().__init__(_support(support))
@@ -52,14 +58,17 @@ class OptimalSigma(GaussianLikelihood):
             raise ValueError(
                 "split=True corrects a sigma from the training batch; source='validation' needs no correction"
             )
+        if frames is not None and (frames < 1 or split):
+            raise ValueError(f"frames={frames}: must be 1 or more, and without split=True")
         self.split = split
         self.held_out = source == "validation"
-        self.running = RunningMean([1.0], decay)
+        self.frames = frames
+        self.running = RunningMean([1.0] * (frames or 1), decay)
 
     @property
     def sigma(self) -> Tensor:
-        """The running sigma that evaluation uses."""
-        return self.running.value[0].clamp(min=SMALLEST_VARIANCE).sqrt()
+        """The running sigma that evaluation uses, one for all or (frames,)."""
+        return self._one_or_each(self.running.value).clamp(min=SMALLEST_VARIANCE).sqrt()
 
     def features(self, channels: int) -> int:
         """Return one feature a channel: the mean."""
@@ -71,22 +80,43 @@ class OptimalSigma(GaussianLikelihood):
         if self.training and x is not None:
             variance = self._training_variance(loc.detach(), x)
         else:
-            variance = self.running.value[0].to(h.dtype)
+            variance = self._one_or_each(self.running.value.to(h.dtype))
+        if self.frames is not None:
+            variance = variance[self._group(h)].reshape(-1, 1, 1)
         return Normal(loc, variance.clamp(min=SMALLEST_VARIANCE).sqrt(), self.door)
 
     def learn(self, h: Tensor, x: Tensor) -> None:
         """Update the running sigma."""
-        self.running.update(_mean_square(_square_sums(self.door.support.squash(h), x)).reshape(1))
+        self.running.update(self._mean_squares(self.door.support.squash(h), x))
 
     def _training_variance(self, loc: Tensor, x: Tensor) -> Tensor:
+        if self.split:
+            return self._split_variance(loc, x)
+        own = self._mean_squares(loc, x)
         if self.held_out:
-            own = _mean_square(_square_sums(loc, x))
-            return torch.where(self.running.updates > 0, self.running.value[0].to(own.dtype), own)
-        if not self.split:
-            variance = _mean_square(_square_sums(loc, x))
-            self.running.update(variance.reshape(1))
-            return variance
-        return self._split_variance(loc, x)
+            own = torch.where(self.running.updates > 0, self.running.value.to(own.dtype), own)
+        else:
+            self.running.update(own)
+        return self._one_or_each(own)
+
+    def _mean_squares(self, loc: Tensor, x: Tensor) -> Tensor:
+        """Return (1,), or (frames,): the mean squared error, over all processes."""
+        if self.frames is None:
+            return _mean_square(_square_sums(loc, x)).reshape(1)
+        squares = (x - loc).square().movedim(2, 0).flatten(1).sum(1)
+        each = torch.stack([squares, torch.full_like(squares, x[:, :, 0].numel())])
+        totals = sum_over_processes(each.new_zeros(2, self.frames).index_add(1, self._group(x), each))
+        # Frames that a shorter video lacks keep what is known of them.
+        return torch.where(totals[1] > 0, totals[0] / totals[1].clamp(min=1), self.running.value.to(each.dtype))
+
+    def _group(self, x: Tensor) -> Tensor:
+        """Return which sigma each frame of videos (B, C, T, H, W) has, (T,)."""
+        if x.dim() != VIDEO:
+            raise ValueError(f"frames={self.frames} is for videos (B, C, T, H, W), and x is {tuple(x.shape)}")
+        return torch.arange(x.shape[2], device=x.device).clamp(max=(self.frames or 1) - 1)
+
+    def _one_or_each(self, values: Tensor) -> Tensor:
+        return values[0] if self.frames is None else values
 
     def _split_variance(self, loc: Tensor, x: Tensor) -> Tensor:
         # An item's place in the whole batch decides, so that it does not matter over how many processes that is spread.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from torch import Tensor
 
 from sigmavae.data.splits import Images
-from sigmavae.metrics.items import BATCH, columns, mean_and_error
+from sigmavae.metrics.items import BATCH, columns, described, mean_and_error
 from sigmavae.metrics.pit import pit_columns, pit_metrics
 from sigmavae.metrics.predictions import Prediction, of_decoder, prior_predictive
 from sigmavae.metrics.zscores import ZScores
@@ -51,6 +51,8 @@ def calibration(
     z_variance_pixel_05, _50, _95, z_variance_image_05, ...   its quantiles over positions, and over images
     z_variance_band_0 .. _9   where the predicted mean is in [0, 0.1), ..., [0.9, 1]
 
+    Of videos only the first, over the predicted frames.
+
     The decoder is asked before it sees the image: image-sigma answers with the median of its hyperprior. NAME_stderr
     is the standard error of a mean over the images; that of the prior's is larger by sqrt(1 + images / samples), which
     counts the samples as if each was one image more to compare with, as in a test of two samples. A mixture of few
@@ -59,9 +61,11 @@ def calibration(
     model.eval()
 
     def decoder(x: Tensor, noise: ItemNoise) -> Prediction:
-        return of_decoder(model.likelihood(model.infer(x, noise)[0]), x)
+        return of_decoder(model.likelihood(model.infer(x, noise)[0]), model.target(x))
 
     yield from _compare("calibration_", model, images, seed, decoder, 1.0, batch, progress)
+    if model.clip is not None:  # frames are predicted from frames: there is no average over a prior alone
+        return
     prior = prior_predictive(model, seed, samples, len(images), batch=batch, progress=progress)
     widen = math.sqrt(1 + len(images) / samples)
     yield from _compare("prior_calibration_", model, images, seed, lambda x, _: prior.at(x), widen, batch, progress)
@@ -80,11 +84,11 @@ def _compare(
     progress: Progress | None,
 ) -> Iterator[tuple[str, float]]:
     """Yield all that is said of one kind of prediction."""
-    scores = ZScores(images.shape[1:], model.device)
+    scores = ZScores(described(model, images.shape[1:]), model.device)
 
     def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:
         noise = ItemNoise(seed, items)
-        said = predict(x, noise)
+        said, x = predict(x, noise), model.target(x)
         found = pit_columns(said, noise.uniform(x)) | scores.columns(said, x)
         return found if said.width is None else found | {"width": said.width.double().flatten(1).mean(1)}
 

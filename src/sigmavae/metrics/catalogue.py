@@ -13,6 +13,7 @@ from sigmavae.errors import ConfigError
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.calibration import calibration
 from sigmavae.metrics.frechet import frechet, protocol
+from sigmavae.metrics.futures import FUTURES, futures
 from sigmavae.metrics.importance import importance
 from sigmavae.metrics.inception import Inception, identity
 from sigmavae.metrics.information import information
@@ -54,6 +55,8 @@ class Options:
     """information: codes from the aggregate posterior"""
     prior_codes: int = 1000
     """calibration: codes from the prior"""
+    futures: int = FUTURES
+    """video: futures predicted for each"""
     samples: int | None = None
     """fid: images drawn; none: as in the split, up to 10,000"""
     inception: Path | None = None
@@ -61,7 +64,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse counts that cannot be meant."""
-        for name in ("k", "codes", "prior_codes", "samples"):
+        for name in ("k", "codes", "prior_codes", "futures", "samples"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise ConfigError(f"{name}={value}: must be 1 or more")
@@ -110,12 +113,17 @@ def _fid(it: Subject, options: Options) -> Values:
     return frechet(it.model, it.images, which, it.seed, count, extractor, progress=it.progress)
 
 
+def _video(it: Subject, options: Options) -> Values:
+    return futures(it.model, it.images, it.seed, options.futures, batch=it.batch, progress=it.progress)
+
+
 def _samples(subject: Subject, options: Options) -> int:
     return options.samples or min(len(subject.images), MOST_SAMPLES)
 
 
 def _on_images(subject: Subject) -> str:
-    return f"on the {len(subject.images):,} {subject.split} images"
+    kind = "images" if subject.images.ndim == 4 else f"videos of {subject.images.shape[1]} frames"
+    return f"on the {len(subject.images):,} {subject.split} {kind}"
 
 
 METRICS: dict[str, Metric] = {
@@ -155,6 +163,15 @@ METRICS: dict[str, Metric] = {
             f"position by position, from {options.prior_codes:,} codes of the prior"
         ),
         options=("prior_codes",),
+        of_scale=True,
+    ),
+    "video": Metric(
+        "predicted frames one by one: the bound, calibration, likeness to the truth",
+        _video,
+        lambda subject, options: (
+            f"one latent code a frame, and {options.futures} futures of each, {_on_images(subject)}"
+        ),
+        options=("futures",),
         of_scale=True,
     ),
     "fid": Metric(

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from sigmavae.data.splits import Images
-from sigmavae.metrics.items import BATCH, columns, mean_and_error
+from sigmavae.metrics.items import BATCH, columns, described, mean_and_error
 from sigmavae.models import LatentModel
 from sigmavae.noise import ItemNoise
 from sigmavae.progress import Progress
@@ -32,20 +32,21 @@ def importance(
 
     def measure(items: Tensor, x: Tensor) -> Mapping[str, Tensor]:
         noise = ItemNoise(seed, items)
+        y = model.target(x)
         own, discrete, twice = (torch.full((len(x),), -math.inf, dtype=torch.float64) for _ in range(3))
         for h, log_ratio in model.draws(x, k, noise):
-            p = model.likelihood(h, x)
+            p = model.likelihood(h, y)
             price = (log_ratio + p.rate).cpu().double()
-            weight = p.log_prob(x).cpu().double() - price
+            weight = p.log_prob(y).cpu().double() - price
             own, twice = torch.logaddexp(own, weight), torch.logaddexp(twice, 2 * weight)
-            discrete = torch.logaddexp(discrete, p.bin_log_prob(x).cpu().double() - price)
+            discrete = torch.logaddexp(discrete, p.bin_log_prob(y).cpu().double() - price)
         log_k = math.log(k)
         return {"own": log_k - own, "discrete": log_k - discrete, "effective": torch.exp(2 * own - twice)}
 
     table = columns(images, model, measure, batch=batch, progress=progress, name=f"bound of {k} samples")
     yield from mean_and_error("nll_importance", table["own"])
     yield from mean_and_error("nll_importance_discrete", table["discrete"])
-    per = math.prod(images.shape[1:]) * math.log(2)
+    per = math.prod(described(model, images.shape[1:])) * math.log(2)
     yield from mean_and_error("bits_per_dim_importance", table["discrete"], per)
     yield "importance_samples", k
     yield "importance_effective", float(table["effective"].mean())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor, distributed
@@ -49,8 +49,14 @@ def batches(
 
 def fitting(model: LatentModel, batch: int) -> int:
     """Return how many items of a batch to decode at once, so that FEATURES are not exceeded."""
-    each = model.likelihood.features(model.shape[0]) * math.prod(model.shape[1:])
+    channels, *grid = described(model, model.shape)
+    each = max(model.likelihood.features(channels), model.widest) * math.prod(grid)
     return max(1, min(batch, FEATURES // each))
+
+
+def described(model: LatentModel, shape: Sequence[int]) -> torch.Size:
+    """Return the shape of what the likelihood describes of an item: all of an image, a video's predicted frames."""
+    return model.target(torch.empty(1, *shape, device="meta")).shape[1:]
 
 
 @torch.no_grad()

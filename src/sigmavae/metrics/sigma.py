@@ -21,7 +21,7 @@ from torch import Tensor
 
 from sigmavae.data.splits import NAMES, Images, Splits
 from sigmavae.errors import MetricError
-from sigmavae.metrics.items import BATCH, batches, columns
+from sigmavae.metrics.items import BATCH, batches, columns, described
 from sigmavae.models import LatentModel
 from sigmavae.noise import ItemNoise
 from sigmavae.progress import Progress
@@ -62,7 +62,7 @@ def sigma(
     exact = {name: float(values.mean().sqrt()) for name, values in errors.items()}
     for name in NAMES:
         yield f"sigma_exact_{name}", exact[name]
-    dimensions = math.prod(splits.shape)
+    dimensions = math.prod(described(model, splits.shape))
     others = {"used": used} | {f"exact_{name}": exact[name] for name in ("train", "validation") if name != split}
     for name, value in others.items():
         yield f"nats_{name}", cost(value, exact[split], dimensions)
@@ -92,7 +92,7 @@ def standard_errors(mean_squares: Tensor, training_batch: int) -> Iterator[tuple
 @torch.no_grad()
 def _shared_sigma(model: LatentModel, images: Images) -> float:
     items, x = next(batches(images[:2], 2, model.device))
-    p = model.likelihood(model.infer(x, ItemNoise(0, items))[0], x)
+    p = model.likelihood(model.infer(x, ItemNoise(0, items))[0], model.target(x))
     if model.likelihood.discrete or p.scale is None or p.scale.dim() > 0:
         raise MetricError(
             f"sigma: {type(model.likelihood).__name__} has no single sigma in data units; "
@@ -111,7 +111,7 @@ def _mean_squares(
         found = []
         for h, _ in model.draws(x, codes, noise):
             mean = model.likelihood(h).mean
-            found.append((mean - x).double().square().flatten(1).mean(1))
+            found.append((mean - model.target(x)).double().square().flatten(1).mean(1))
         return {"mean_square": torch.stack(found, dim=1)}
 
     return columns(images, model, measure, batch=batch, progress=progress, name="sigma")["mean_square"]

@@ -3,5 +3,7 @@
 from sigmavae.models.conv import ConvConfig, ConvVAE
 from sigmavae.models.gaussian_latent import GaussianLatentModel
 from sigmavae.models.latent import Elbo, LatentModel
+from sigmavae.models.svg import SVG, SVGConfig
+from sigmavae.models.video import VideoModel
 
-__all__ = ["ConvConfig", "ConvVAE", "Elbo", "GaussianLatentModel", "LatentModel"]
+__all__ = ["SVG", "ConvConfig", "ConvVAE", "Elbo", "GaussianLatentModel", "LatentModel", "SVGConfig", "VideoModel"]

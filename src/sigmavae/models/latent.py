@@ -45,7 +45,12 @@ class Elbo:
 
 
 class LatentModel(nn.Module, ABC):
-    """A model of data (B, *shape) in [0, 1]; shape is (C, H, W) for images."""
+    """A model of data (B, *shape) in [0, 1]; shape is (C, H, W) for images, (T, C, H, W) for videos."""
+
+    clip: int | None = None
+    """How many frames, from anywhere in a video, it trains on; None: items are whole."""
+    widest = 0
+    """Channels of its widest maps at full resolution, where there are more than decoder features."""
 
     def __init__(self, shape: tuple[int, ...], likelihood: Likelihood) -> None:
         super().__init__()
@@ -80,9 +85,14 @@ class LatentModel(nn.Module, ABC):
         for _ in range(k):
             yield self.weigh(x, noise)
 
+    def target(self, x: Tensor) -> Tensor:
+        """Return what of x the likelihood describes, (B, C, *S) as its features are laid out: all of an image."""
+        return x
+
     def forward(self, x: Tensor) -> Elbo:
         """Return the single-sample bound of every item."""
         h, rate = self.infer(x)
+        x = self.target(x)
         p = self.likelihood(h, x)
         sigma = None if p.scale is None else p.scale.detach().square().mean().sqrt()
         return Elbo(-p.log_prob(x), rate + p.rate, sigma)
@@ -105,7 +115,7 @@ class LatentModel(nn.Module, ABC):
     @torch.no_grad()
     def observe(self, x: Tensor) -> None:
         """Show the likelihood held-out data, for a scale that is to be learned from it."""
-        self.likelihood.observe(self.infer(x)[0], x)
+        self.likelihood.observe(self.infer(x)[0], self.target(x))
 
     def _show(self, h: Tensor, noise: bool) -> Tensor:
         p = self.likelihood(h)

@@ -27,7 +27,7 @@ from sigmavae.training import checkpoint as disk
 from sigmavae.training.guard import Guard, not_finite
 from sigmavae.training.journal import Journal
 
-VALIDATION_IMAGES = 512  # of the validation split, each time the curve gets a point
+VALIDATION_IMAGES = 512  # or frames, of the validation split, each time the curve gets a point
 
 
 def fit(
@@ -65,9 +65,11 @@ class _Fit:
         self.experiment, self.train, self.folder = experiment, experiment.train, folder
         self.fabric, self.progress = fabric, progress
         seed, share = experiment.seed, (fabric.device, fabric.global_rank, fabric.world_size)
-        self.batches = Batches(splits.train, self.train.batch, seed, *share)
-        self.held_out = Batches(splits.validation, self.train.batch, seed, *share, stream=Stream.HELD_OUT)
-        self.validation = Batches(splits.validation, min(VALIDATION_IMAGES, len(splits.validation)), 0, *share)
+        clip = model.clip
+        self.batches = Batches(splits.train, self.train.batch, seed, *share, clip=clip)
+        self.held_out = Batches(splits.validation, self.train.batch, seed, *share, stream=Stream.HELD_OUT, clip=clip)
+        looked_at = min(max(1, VALIDATION_IMAGES // (clip or 1)), len(splits.validation))
+        self.validation = Batches(splits.validation, looked_at, 0, *share, clip=clip)
         self.total = self.train.steps or self.train.epochs * self.batches.per_epoch
 
         self.plain = model.to(fabric.device)

@@ -66,7 +66,7 @@ def main(words: Sequence[str]) -> None:
 def list_sets() -> None:
     """List the data sets: what they are, the side that recipes ask for, and which are at hand."""
     from sigmavae.data.cache import VARIABLE
-    from sigmavae.data.catalogue import EMBEDDED, FORMATS, downloads_folder
+    from sigmavae.data.catalogue import COMPOSED, EMBEDDED, FORMATS, downloads_folder
 
     table = Table("name", "what it is", "side", "download", "at hand")
     table.columns[2].justify = table.columns[3].justify = "right"
@@ -75,6 +75,7 @@ def list_sets() -> None:
         side = "as it is" if known.size is None else str(known.size)
         megabytes = sum(download.megabytes for download in known.downloads)
         table.add_row(known.name, known.title, side, _size(megabytes) if megabytes else "-", _at_hand(known))
+    table.add_row(COMPOSED, "stochastic Moving MNIST, videos", "64", "-", "wherever mnist is: composed from it")
     Console().print(table)
     print(f"Fetched files are kept below {downloads_folder('')}; {VARIABLE} in the environment names another folder.")
 
@@ -196,7 +197,7 @@ def show_set(
 
     from sigmavae.config import DataConfig
     from sigmavae.data import load, to_unit
-    from sigmavae.data.catalogue import EMBEDDED, find
+    from sigmavae.data.catalogue import COMPOSED, EMBEDDED, find
     from sigmavae.data.splits import chosen
     from sigmavae.pictures import enlarged, spread, write_grid
 
@@ -204,7 +205,7 @@ def show_set(
         demand_positive(option, 1 if value is None else value)
     if seed < 0:
         raise ConfigError(f"--seed {seed}: must be 0 or more")
-    side = size or (None if name == EMBEDDED else find(name).size)
+    side = size or (None if name in (EMBEDDED, COMPOSED) else find(name).size)
     config = DataConfig(name=name, path=path, size=side, channels=channels, frames=frames, skip_bad=skip_bad)
     with Bars(progress_console()) as bars:
         splits = load(config, bars)

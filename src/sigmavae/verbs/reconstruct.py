@@ -10,6 +10,8 @@ import torch
 from tyro.conf import arg
 
 from sigmavae.data import to_unit
+from sigmavae.filmstrip import write_strip
+from sigmavae.models import VideoModel
 from sigmavae.pictures import beside, write_grid
 from sigmavae.run import load_run
 from sigmavae.verbs.common import Noise, RunFolder, Split, demand_positive, parse
@@ -22,16 +24,23 @@ def main(words: Sequence[str]) -> None:
 
 def reconstruct(
     run: RunFolder,
-    n: Annotated[int, arg(help="how many images")] = 32,
+    n: Annotated[int, arg(help="how many images or videos")] = 32,
     split: Split = "test",
     noise: Noise = False,
     seed: Annotated[int, arg(help="of the latent codes")] = 0,
     out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/reconstructions.png")] = None,
 ) -> None:
-    """Write real images, each with its reconstruction to the right, as one picture."""
+    """Write real images, each with its reconstruction to the right, as one picture.
+
+    Of videos, each frame is predicted from those before it, below the real ones; those given have a green border.
+    """
     demand_positive("n", n)
     _, model, splits = load_run(run)
     torch.manual_seed(seed)
     real = to_unit(torch.tensor(splits.split(split)[:n], device=model.device))
-    picture = beside(real, model.reconstruct(real, noise))
-    print(f"wrote {write_grid(out or run / 'reconstructions.png', picture)}")
+    path, reconstructed = out or run / "reconstructions.png", model.reconstruct(real, noise)
+    if isinstance(model, VideoModel):
+        taught = torch.cat([real[:, : model.past], reconstructed], 1)
+        print(f"wrote {write_strip(path, beside(real, taught), model.past)}")
+    else:
+        print(f"wrote {write_grid(path, beside(real, reconstructed))}")

@@ -9,9 +9,15 @@ from typing import Annotated
 import torch
 from tyro.conf import arg
 
+from sigmavae.data import Splits, to_unit
+from sigmavae.errors import ConfigError
+from sigmavae.filmstrip import FUTURES, RANDOM, futures_of, write_animation, write_strip
+from sigmavae.models import VideoModel
 from sigmavae.pictures import write_grid
 from sigmavae.run import load_run
-from sigmavae.verbs.common import Noise, RunFolder, demand_positive, parse
+from sigmavae.verbs.common import Noise, RunFolder, Split, demand_positive, parse
+
+IMAGES = 64
 
 
 def main(words: Sequence[str]) -> None:
@@ -21,13 +27,35 @@ def main(words: Sequence[str]) -> None:
 
 def sample(
     run: RunFolder,
-    n: Annotated[int, arg(help="how many images")] = 64,
+    n: Annotated[
+        int | None, arg(metavar="N", help=f"default: {IMAGES} images, or {FUTURES} futures to choose the best of")
+    ] = None,
     noise: Noise = False,
     seed: Annotated[int, arg(help="of the samples")] = 0,
+    split: Split = "test",
+    video: Annotated[int, arg(metavar="N", help="of videos, which of the split, counted from 0")] = 0,
     out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/samples.png")] = None,
 ) -> None:
-    """Draw images from the prior and write them as one picture."""
-    demand_positive("n", n)
-    _, model, _ = load_run(run)
+    """Draw images from the prior and write them as one picture.
+
+    Of a model of videos, write a picture and a GIF: a real video, the best of N futures of its first frames, and three
+    random ones, one a row. Frames that were given have a green border.
+    """
+    demand_positive("n", 1 if n is None else n)
+    _, model, splits = load_run(run)
     torch.manual_seed(seed)
-    print(f"wrote {write_grid(out or run / 'samples.png', model.sample(n, noise))}")
+    path = out or run / "samples.png"
+    if isinstance(model, VideoModel):
+        _film(model, splits, split, video, n or FUTURES, noise, path)
+    else:
+        print(f"wrote {write_grid(path, model.sample(n or IMAGES, noise))}")
+
+
+def _film(model: VideoModel, splits: Splits, split: str, number: int, n: int, noise: bool, path: Path) -> None:
+    videos = splits.split(split)
+    if not 0 <= number < len(videos):
+        raise ConfigError(f"--video {number}: the {split} split has videos 0 to {len(videos) - 1}")
+    rows = futures_of(model, to_unit(torch.tensor(videos[number], device=model.device)), n, noise)
+    print(f"wrote {write_strip(path, rows, model.past)}")
+    print(f"wrote {write_animation(path.with_suffix('.gif'), rows, model.past)}")
+    print(f"rows: {split} video {number}; the best of {n} futures by PSNR; {min(RANDOM, n - 1)} random ones")

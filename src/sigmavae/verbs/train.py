@@ -11,9 +11,10 @@ from typing import Annotated
 from tyro.conf import arg
 
 from sigmavae.config import Experiment
-from sigmavae.data.catalogue import NAMES
+from sigmavae.data.catalogue import NAMES, VIDEOS
+from sigmavae.likelihoods import SHORT_NAMES
 from sigmavae.progress import Bars
-from sigmavae.recipes import SHORT_NAMES, recipe
+from sigmavae.recipes import recipe
 from sigmavae.run import run
 from sigmavae.verbs.common import parse, print_results, progress_console
 
@@ -28,6 +29,8 @@ is an image
 {data}
 LIKELIHOOD
 {likelihoods}
+Models of videos (docs/video.md) are DATA-svg-LIKELIHOOD, and DATA-svg-original; moving-mnist-narrow-... is smaller
+{videos}
 Example: sigmavae train fashion-optimal --seed 1 --train.epochs 5 --out runs/mine
 Example: sigmavae train images-optimal --data.path ~/photos --data.size 64
 """
@@ -36,7 +39,12 @@ Example: sigmavae train images-optimal --data.path ~/photos --data.size 64
 def main(words: Sequence[str]) -> None:
     """Parse and run."""
     if not words or words[0] in ("-h", "--help"):
-        print(HELP.format(data=_columns(NAMES), likelihoods=_columns(list(SHORT_NAMES.values()))), end="")
+        print(
+            HELP.format(
+                data=_columns(NAMES), videos=_columns(VIDEOS), likelihoods=_columns(list(SHORT_NAMES.values()))
+            ),
+            end="",
+        )
         sys.exit(0 if words else 2)
     default = recipe(words[0])
 
