@@ -109,3 +109,42 @@ def test_seeds_of_places_do_not_collide():
     }
     assert len(seeds) == 3 * len(Stream) * 100
     assert all(0 <= seed < 2**63 for seed in seeds)
+
+
+def numbered_videos(count: int = 20, frames: int = 9) -> np.ndarray:
+    return np.arange(count * frames, dtype=np.uint8).reshape(count, frames, 1, 1, 1)
+
+
+def test_clips_are_frames_in_a_row_from_anywhere_in_a_video(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    batches = Batches(numbered_videos(), 10, 0, CPU, clip=4)
+    starts = []
+    for step in range(60):
+        clips = (batches[step] * 255).round().int()
+        assert clips.shape == (10, 4, 1, 1, 1)
+        first = clips[:, 0].flatten()
+        assert torch.equal(clips.flatten(1), first[:, None] + torch.arange(4))
+        assert torch.equal(first // 9, batches.index(step))
+        starts += (first % 9).tolist()
+    assert {*starts} == {0, 1, 2, 3, 4, 5}
+    assert max(starts.count(start) for start in range(6)) < 150  # of 600
+    path = tmp_path / "train.u8"
+    numbered_videos().tofile(path)
+    mapped = from_the_map(np.memmap(path, dtype=np.uint8, mode="r", shape=(20, 9, 1, 1, 1)), monkeypatch, clip=4)
+    for step in (0, 5, 1):
+        assert torch.equal(mapped[step], Batches(numbered_videos(), 16, 3, CPU, clip=4)[step])
+
+
+def test_processes_share_clips():
+    whole = Batches(numbered_videos(), 8, 0, CPU, clip=3)
+    shares = [Batches(numbered_videos(), 8, 0, CPU, rank, 4, clip=3) for rank in range(4)]
+    for step in (0, 3, 5):
+        assert torch.equal(torch.cat([share[step] for share in shares]), whole[step])
+
+
+def test_a_clip_as_long_as_the_videos_is_all_of_them():
+    assert torch.equal(Batches(numbered_videos(), 8, 0, CPU, clip=9)[1], Batches(numbered_videos(), 8, 0, CPU)[1])
+
+
+def test_videos_shorter_than_a_clip_are_named():
+    with pytest.raises(DataError, match="videos have 9 frames, fewer than the 10 of a clip"):
+        Batches(numbered_videos(), 8, 0, CPU, clip=10)

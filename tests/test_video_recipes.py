@@ -1,0 +1,91 @@
+"""Recipes for videos: complete experiments, and what the original's decoder is."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from sigmavae.cli import main
+from sigmavae.config import from_json, to_json
+from sigmavae.data.catalogue import VIDEOS
+from sigmavae.errors import ConfigError
+from sigmavae.likelihoods import SHORT_NAMES
+from sigmavae.models import SVGConfig
+from sigmavae.recipes import names, recipe
+from sigmavae.video_recipes import video_recipes
+from tests.data.files import pixels, write_idx
+from tests.data.real import real
+
+TINY = ["--model.width", "2", "--model.g", "4", "--model.rnn", "4", "--model.z", "2", "--model.past", "2"]
+TINY += ["--model.future", "2", "--train.batch", "2", "--train.steps", "2", "--precision", "32"]
+
+
+def test_every_video_set_has_a_recipe_for_every_likelihood():
+    found = video_recipes()
+    assert found.keys() >= {f"{data}-svg-{short}" for data in VIDEOS for short in [*SHORT_NAMES.values(), "original"]}
+    assert found.keys() >= {f"moving-mnist-narrow-{short}" for short in [*SHORT_NAMES.values(), "original"]}
+    assert not found.keys() & names().keys()
+
+
+@pytest.mark.parametrize("name", video_recipes())
+def test_recipes_are_complete_and_survive_json(name: str):
+    experiment = recipe(name)
+    assert experiment.name == name
+    assert isinstance(experiment.model, SVGConfig)
+    assert from_json(to_json(experiment)) == experiment
+    with torch.device("meta"):
+        channels = experiment.data.channels or (1 if "mnist" in name else 3)
+        experiment.model.build((30, channels, 64, 64), experiment.likelihood.build())
+
+
+def test_the_originals_decoder():
+    bair = recipe("bair-svg-original")
+    assert float(bair.likelihood.build().sigma) == pytest.approx(0.7838, abs=1e-4)
+    assert (bair.model.skips, bair.model.score_past) == ("before-last", True)
+    assert (bair.train.lr, bair.train.batch, bair.train.steps) == (2e-3, 100, 300 * 600)
+    moving = recipe("moving-mnist-narrow-original")
+    assert float(moving.likelihood.build().sigma) ** 2 == pytest.approx(4096 * 1e-4 / 2)
+    assert recipe("moving-mnist-narrow-optimal").train == moving.train
+
+
+def test_a_misspelt_one_is_answered_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'bair-svg-optimal'"):
+        recipe("bair-svg-optimum")
+
+
+def test_a_run_on_moving_digits_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    from sigmavae.data import moving_mnist
+
+    monkeypatch.setattr(moving_mnist, "_COUNTS", {"train": 8, "validation": 3, "test": 3})
+    digits = write_idx(tmp_path, pixels(20, 28, 28, seed=1), pixels(10, 28, 28, seed=2))
+    run = tmp_path / "run"
+    words = ["train", "moving-mnist-narrow-optimal", *TINY, "--data.path", str(digits), "--data.frames", "5"]
+    assert main([*words, "--out", str(run)]) == 0
+    assert {each.name for each in (run / "pictures").iterdir()} == {
+        "real.png", "reconstructions.png", "samples.png", "samples.gif",
+    }  # fmt: skip
+    assert main(["sample", str(run), "--n", "4", "--video", "1"]) == 0
+    assert (run / "samples.gif").exists()
+    assert (run / "samples.png").exists()
+    assert "the best of 4 futures" in capsys.readouterr().out
+    assert main(["sample", str(run), "--video", "3"]) == 2
+    assert "--video 3: the test split has videos 0 to 2" in capsys.readouterr().err
+    assert main(["reconstruct", str(run), "--n", "2"]) == 0
+    assert main(["evaluate", str(run), "--metrics", "video", "--futures", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "video_nll_frame" in shown
+    assert "2 futures of each, on the 3 test videos of 5 frames" in shown
+    assert main(["evaluate", str(run), "--recalibrate"]) == 0
+    assert main(["report", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("which", ["optimal", "original"])
+def test_a_run_on_real_robot_pushing(tmp_path: Path, which: str):
+    words = [
+        "train",
+        f"bair-svg-{which}",
+        *TINY,
+        "--data.path",
+        str(real("bair/savp_groundtruth_8seq_gifquantised.npz")),
+    ]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
