@@ -14,7 +14,14 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "docs" / "results"
-DOCUMENTS = ("README.md", "docs/likelihoods.md", "docs/data.md", "docs/metrics.md", "docs/performance.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/likelihoods.md",
+    "docs/data.md",
+    "docs/metrics.md",
+    "docs/performance.md",
+    "docs/video.md",
+)
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
 
@@ -89,6 +96,40 @@ def speed() -> str:
         median = statistics.median(values)
         lines.append(f"| {name} | {median:.1f} | {min(values):.1f} to {max(values):.1f} | {plain / median:.2f} |")
     return "\n".join([*lines, "", f"Medians of {found['rounds']} rounds of {found['steps']} steps. {_at(found)}"])
+
+
+def svg_speed() -> str:
+    found = _read("svg-speed")
+    lines = ["| a training step | batch | milliseconds | times ours |", "|---|---:|---:|---:|"]
+    for recipe, times in found["milliseconds"].items():
+        ours = statistics.median(times["all frames at once"])
+        for name, values in times.items():
+            median = statistics.median(values)
+            batch = found["batch"][recipe]
+            lines.append(f"| `{recipe}`, {name} | {batch} | {median:.0f} | {median / ours:.2f} |")
+    return "\n".join([*lines, "", f"Medians of {found['rounds']} rounds, in turns. {_at(found)}"])
+
+
+def svg_cost() -> str:
+    found = _read("svg-cost")
+    rates = list(next(iter(found["recipes"].values()))["hours"])
+    lines = [
+        f"| recipe | parameters | batch, steps | TFLOP a step | {' | '.join(f'h at {r} TFLOP/s' for r in rates)} |"
+    ]
+    lines += [f"|---|---:|---:|---:|{'---:|' * len(rates)}"]
+    for name, cost in found["recipes"].items():
+        hours = " | ".join(f"{cost['hours'][rate]:.1f}" for rate in rates)
+        work = f"{cost['batch']}, {cost['steps']:,} | {cost['teraflop_step']:.3g}"
+        lines.append(f"| `{name}` | {cost['parameters']:,} | {work} | {hours} |")
+    return "\n".join([*lines, "", f"Operations counted, hours computed from them. `{found['command']}`."])
+
+
+def svg_memory() -> str:
+    found = _read("svg-cost")
+    lines = ["| likelihood | GiB kept for the backward pass | of it by the likelihood |", "|---|---:|---:|"]
+    for name, kept in found["gibibytes"].items():
+        lines.append(f"| `{name}` | {kept['kept']:.1f} | {kept['likelihood']:.1f} |")
+    return "\n".join([*lines, "", f"`bair-svg-*`, batches of 100 in float32. `{found['command']}`."])
 
 
 def curves() -> str:
@@ -269,6 +310,9 @@ TABLES = {
     "cold": cold,
     "heads": heads,
     "fused": fused,
+    "svg_speed": svg_speed,
+    "svg_cost": svg_cost,
+    "svg_memory": svg_memory,
 }
 
 

@@ -1,20 +1,26 @@
 """Recipes for videos: complete experiments, and what the original's decoder is."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 import torch
 
 from sigmavae.cli import main
-from sigmavae.config import from_json, to_json
+from sigmavae.config import DataConfig, Experiment, TrainConfig, from_json, to_json
+from sigmavae.data import Splits, load
 from sigmavae.data.catalogue import VIDEOS
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import SHORT_NAMES
-from sigmavae.models import SVGConfig
+from sigmavae.models import LatentModel, SVGConfig
+from sigmavae.progress import Silent
 from sigmavae.recipes import names, recipe
+from sigmavae.run import build
+from sigmavae.training.fit import fit, make_fabric
 from sigmavae.video_recipes import video_recipes
 from tests.data.files import pixels, write_idx
 from tests.data.real import real
+from tests.training.runs import Watcher
 
 TINY = ["--model.width", "2", "--model.g", "4", "--model.rnn", "4", "--model.z", "2", "--model.past", "2"]
 TINY += ["--model.future", "2", "--train.batch", "2", "--train.steps", "2", "--precision", "32"]
@@ -89,3 +95,28 @@ def test_a_run_on_real_robot_pushing(tmp_path: Path, which: str):
         str(real("bair/savp_groundtruth_8seq_gifquantised.npz")),
     ]
     assert main([*words, "--out", str(tmp_path / "run")]) == 0
+
+
+def test_a_run_that_is_stopped_ends_with_the_same_weights(tmp_path: Path):
+    digits = write_idx(tmp_path, pixels(20, 28, 28, seed=1), pixels(10, 28, 28, seed=2))
+    experiment = dataclasses.replace(
+        recipe("moving-mnist-narrow-optimal"),
+        precision="32",
+        data=DataConfig("moving-mnist", path=digits, frames=6),
+        model=SVGConfig(past=2, future=2, backbone="dcgan", g=4, z=2, rnn=4, width=2),
+        train=TrainConfig(steps=4, batch=3, log_every=1, validate_every=3, checkpoint_every=2),
+    )
+    splits = load(experiment.data, Silent())
+    found = []
+    for name, stop in (("one", None), ("other", 3)):
+        folder = tmp_path / name
+        if stop:
+            with pytest.raises(KeyboardInterrupt):
+                _train(experiment, splits, folder, Watcher(stop_after=stop))
+        found.append(_train(experiment, splits, folder, Watcher()).state_dict())
+    assert all(torch.equal(found[0][key], found[1][key]) for key in found[0])
+
+
+def _train(experiment: Experiment, splits: Splits, folder: Path, progress: Watcher) -> LatentModel:
+    fabric = make_fabric(experiment, folder)
+    return fit(experiment, build(experiment, splits), splits, folder, fabric, progress)

@@ -27,7 +27,7 @@ from sigmavae.devices import Others, best_device, best_precision
 from sigmavae.errors import ConfigError, RunError
 from sigmavae.evaluation import measure
 from sigmavae.files import alone_in, read_json, write_atomically, write_json
-from sigmavae.filmstrip import futures_of, write_animation, write_strip
+from sigmavae.filmstrip import RANDOM, futures_of, write_animation, write_strip
 from sigmavae.memory import keep_freed_memory
 from sigmavae.metrics.catalogue import Subject
 from sigmavae.models import LatentModel, VideoModel
@@ -173,7 +173,7 @@ def _film(model: VideoModel, videos: Tensor, folder: Path) -> list[Path]:
     """Write real videos, their predictions frame by frame, and futures of the first of them."""
     past = model.past
     taught = torch.cat([videos[:, :past], model.reconstruct(videos)], 1)
-    rows = futures_of(model, videos[0])
+    rows = futures_of(model, videos[0], 1 + RANDOM)
     return [
         write_strip(folder / "real.png", videos, past),
         write_strip(folder / "reconstructions.png", taught, past),

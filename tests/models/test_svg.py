@@ -319,6 +319,9 @@ def test_what_it_cannot_take_is_named(shape, options, words):
 def test_a_clip_without_a_future_is_named():
     with pytest.raises(ValueError, match="none is left to predict"):
         model()(clips(1, 2).float())
+    for frames, length in ((2, None), (1, 3)):
+        with pytest.raises(ValueError, match="2 are given, then 1 or more follow"):
+            model().predict(clips(1, frames).float(), length=length)
 
 
 def test_the_configuration_reaches_the_network():

@@ -47,6 +47,10 @@ class VideoModel(LatentModel):
         the decoder.
         """
         length = x.shape[1] - self.past if length is None else length
+        if length < 1 or x.shape[1] < self.past:
+            raise ValueError(
+                f"x has {x.shape[1]} frames and length={length}: {self.past} are given, then 1 or more follow"
+            )
         h = self.roll_out(x[:, : self.past].repeat(n, 1, 1, 1, 1), length)
         futures: Tensor = self._show(h, noise).unflatten(0, (n, -1))
         return futures
