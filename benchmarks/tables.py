@@ -118,7 +118,7 @@ def svg_cost() -> str:
     ]
     lines += [f"|---|---:|---:|---:|{'---:|' * len(rates)}"]
     for name, cost in found["recipes"].items():
-        hours = " | ".join(f"{cost['hours'][rate]:.1f}" for rate in rates)
+        hours = " | ".join(f"{cost['hours'][rate]:.2g}" for rate in rates)
         work = f"{cost['batch']}, {cost['steps']:,} | {cost['teraflop_step']:.3g}"
         lines.append(f"| `{name}` | {cost['parameters']:,} | {work} | {hours} |")
     return "\n".join([*lines, "", f"Operations counted, hours computed from them. `{found['command']}`."])
