@@ -86,6 +86,9 @@ def test_a_decoder_that_is_right_is_calibrated_in_every_frame():
 
 def test_futures_are_those_of_the_prior_and_the_best_is_no_worse():
     net = svg().eval()
+    for module in net.modules():  # so that futures differ
+        if isinstance(module, torch.nn.Linear | torch.nn.ConvTranspose2d):
+            torch.nn.init.normal_(module.weight, 0, 0.5)
     made = videos(3)
     found = dict(futures(net, made, 5, 4))
     x = torch.from_numpy(made).float() / 255
@@ -97,9 +100,10 @@ def test_futures_are_those_of_the_prior_and_the_best_is_no_worse():
                 h = net.roll_out(x[item : item + 1], 3, noise)
             table.append(psnr(torch.sigmoid(h).transpose(1, 2), x[item : item + 1, PAST:])[0])
     every = torch.stack(table).reshape(3, 4, 3)
-    assert found["psnr"] == pytest.approx(float(every.mean()), abs=1e-3)
-    assert found["psnr_best"] == pytest.approx(float(every.mean(2).amax(1).mean()), abs=1e-3)
-    assert found["psnr_frame_04"] == pytest.approx(float(every[..., 2].mean()), abs=1e-3)
+    assert float(every.mean(2).std(1).min()) > 0.003
+    assert found["psnr"] == pytest.approx(float(every.mean()), abs=1e-4)
+    assert found["psnr_best"] == pytest.approx(float(every.mean(2).amax(1).mean()), abs=1e-4)
+    assert found["psnr_frame_04"] == pytest.approx(float(every[..., 2].mean()), abs=1e-4)
 
 
 @pytest.mark.parametrize("metric", [futures, bound, importance])
