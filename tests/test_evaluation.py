@@ -14,12 +14,13 @@ import torch
 
 from sigmavae.cli import main
 from sigmavae.config import DataConfig, LikelihoodConfig
+from sigmavae.data import Splits
 from sigmavae.errors import MetricError, RunError
 from sigmavae.evaluation import measure, merge, recalibrated, recall
 from sigmavae.metrics.catalogue import METRICS, Options, Subject
 from sigmavae.metrics.inception import find_inception
 from sigmavae.verbs.measured import series
-from tests.metrics.models import random_images, small_vae
+from tests.metrics.models import random_images, random_videos, small_svg, small_vae
 from tests.metrics.test_sigma import splits as constant_splits
 from tests.training.runs import finish, tiny
 
@@ -123,11 +124,16 @@ def test_two_processes_measure_what_one_does(trained: Path):
     assert two == pytest.approx(one, rel=1e-5, abs=1e-5)
 
 
+def of_videos() -> Subject:
+    splits = Splits(*[random_videos(4)] * 3, source="random videos", fingerprint="0")
+    return Subject(small_svg(), splits, "test", 0, 2)
+
+
 def test_every_metric_says_how_it_was_measured_and_gives_finite_numbers():
     for name in METRICS:
         if name == "fid" and not_at_hand():
             continue
-        found = measure(name, subject(), Options(k=2, samples=8))
+        found = measure(name, of_videos() if name == "video" else subject(), Options(k=2, samples=8, futures=2))
         assert found.protocol
         assert all(math.isfinite(value) for value in found.values.values())
         json.dumps(found.entry())

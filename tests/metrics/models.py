@@ -12,12 +12,13 @@ from torch import Tensor
 import sigmavae
 from sigmavae.likelihoods import Likelihood
 from sigmavae.likelihoods.gaussian import FixedSigma
-from sigmavae.models import LatentModel
+from sigmavae.models import SVG, LatentModel
 from sigmavae.models.gaussian_latent import GaussianLatentModel
 from sigmavae.noise import Noise
 from sigmavae.progress import Silent
 
 SHAPE = (1, 4, 5)
+PAST, FRAMES, SIDE = 2, 5, 16  # of videos
 
 
 def random_images(count: int = 600, shape: tuple[int, ...] = SHAPE, seed: int = 0) -> np.ndarray:
@@ -30,6 +31,20 @@ def small_vae(name: str = "optimal-sigma", **options) -> LatentModel:
     model = sigmavae.ConvVAE((1, 8, 8), sigmavae.likelihood(name, **options), width=4, latent=3)
     model(torch.rand(4, 1, 8, 8))
     return model
+
+
+def small_svg(name: str = "optimal-sigma", **options) -> SVG:
+    """A narrow model of videos of random weights that has seen some batches in training."""
+    torch.manual_seed(0)
+    likelihood = sigmavae.likelihood(name, **options)
+    net = SVG((6, 1, SIDE, SIDE), likelihood, past=PAST, future=3, backbone="dcgan", g=4, z=2, rnn=4, width=2)
+    for _ in range(3):
+        net(torch.rand(4, FRAMES, 1, SIDE, SIDE))
+    return net
+
+
+def random_videos(count: int = 6) -> np.ndarray:
+    return random_images(count, (FRAMES, 1, SIDE, SIDE))
 
 
 class Constant(LatentModel):

@@ -4,36 +4,20 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
 
-import sigmavae
 from sigmavae.errors import MetricError
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.calibration import calibration
 from sigmavae.metrics.futures import futures
 from sigmavae.metrics.importance import importance
 from sigmavae.metrics.similarity import psnr
-from sigmavae.models import SVG
 from sigmavae.noise import ItemNoise
 from sigmavae.seeds import Stream
-from tests.metrics.models import random_images, small_vae
-
-PAST, FRAMES, SIDE = 2, 5, 16
-
-
-def svg(name: str = "optimal-sigma", **options) -> SVG:
-    torch.manual_seed(0)
-    likelihood = sigmavae.likelihood(name, **options)
-    net = SVG((6, 1, SIDE, SIDE), likelihood, past=PAST, future=3, backbone="dcgan", g=4, z=2, rnn=4, width=2)
-    for _ in range(3):
-        net(torch.rand(4, 5, 1, SIDE, SIDE))
-    return net
-
-
-def videos(count: int = 6) -> np.ndarray:
-    return random_images(count, (FRAMES, 1, SIDE, SIDE))
+from tests.metrics.models import FRAMES, PAST, SIDE, random_images, small_vae
+from tests.metrics.models import random_videos as videos
+from tests.metrics.models import small_svg as svg
 
 
 @pytest.mark.parametrize(("name", "options"), [
