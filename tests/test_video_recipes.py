@@ -1,6 +1,7 @@
 """Recipes for videos: complete experiments, and what the original's decoder is."""
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ from sigmavae.recipes import names, recipe
 from sigmavae.run import build
 from sigmavae.training.fit import fit, make_fabric
 from sigmavae.video_recipes import video_recipes
-from tests.data.files import pixels, write_idx
+from tests.data.files import gif, pixels, write_idx
 from tests.data.real import real
 from tests.training.runs import Watcher
 
@@ -120,3 +121,13 @@ def test_a_run_that_is_stopped_ends_with_the_same_weights(tmp_path: Path):
 def _train(experiment: Experiment, splits: Splits, folder: Path, progress: Watcher) -> LatentModel:
     fabric = make_fabric(experiment, folder)
     return fit(experiment, build(experiment, splits), splits, folder, fabric, progress)
+
+
+def test_a_run_on_a_folder_of_videos(tmp_path: Path):
+    for number in range(6):
+        (tmp_path / f"{number}.gif").write_bytes(gif(pixels(7, 20, 20, 3, seed=number)))
+    words = ["train", "videos-svg-student-t", *TINY, "--data.path", str(tmp_path), "--data.size", "16"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["data"]["shape"] == [7, 3, 16, 16]
+    assert result["metrics"]["nll_per_frame"] == pytest.approx(result["metrics"]["nll"] / 5)
