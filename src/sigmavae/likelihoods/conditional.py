@@ -55,12 +55,14 @@ class Conditional(Distribution, ABC):
         """Return the log-mass in nats of the 8-bit values nearest to x, summed over the event."""
         return self._sum(self._bin_log_terms(self._enter(value)), value)
 
+    @torch.no_grad()
     def frame_log_prob(self, value: Tensor) -> Tensor:
-        """Return ln p(x) of every frame of videos (B, C, T, H, W), (B, T); they sum to `log_prob`."""
+        """Return ln p(x) of every frame of videos (B, C, T, H, W), (B, T); they sum to `log_prob`. A constant."""
         return _sum_frames(self._log_terms(self._enter(value)))
 
+    @torch.no_grad()
     def frame_bin_log_prob(self, value: Tensor) -> Tensor:
-        """Return the log-mass of the 8-bit values of every frame of videos, (B, T); they sum to `bin_log_prob`."""
+        """Return the log-mass of the 8-bit values of every frame of videos, (B, T), which sum to `bin_log_prob`."""
         return _sum_frames(self._bin_log_terms(self._enter(value)))
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:
