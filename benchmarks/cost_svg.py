@@ -3,7 +3,8 @@
     python benchmarks/cost_svg.py
 
 Counts the operations of the recipes' networks by running a step on tensors without content (torch.utils.flop_counter,
-a multiplication and an addition each count as one), and the bytes that are kept for the backward pass. Hours are those
+a multiplication and an addition each count as one), and the bytes that are kept for the backward pass: by the network
+in the same way, by a likelihood on one clip, times the batch. Hours are those
 operations at a stated rate, not a measurement. Writes docs/results/svg-cost.json.
 """
 
@@ -31,15 +32,16 @@ COSTED = ("bair-svg-optimal", "moving-mnist-svg-optimal", "moving-mnist-narrow-o
 def main(out: Path = Path("docs/results/svg-cost.json")) -> None:
     with FakeTensorMode():
         recipes = {name: _cost(recipe(name)) for name in COSTED}
-        memory = {name: _gibibytes(recipe(f"bair-svg-{short}")) for name, short in SHORT_NAMES.items()}
+        network = _by_network(recipe("bair-svg-optimal"))
+    memory = {name: _by_likelihood(recipe(f"bair-svg-{short}")) for name, short in SHORT_NAMES.items()}
     for name, cost in recipes.items():
         hours = ", ".join(f"{cost['hours'][str(rate)]:.1f} h at {rate} TFLOP/s" for rate in RATES)
         print(f"{name:30} {cost['parameters']:,} parameters  {cost['teraflop_step']:.2f} TFLOP a step  {hours}")
-    for name, (whole, decoder) in memory.items():
-        print(f"{name:24} {whole:6.1f} GiB kept for the backward pass, {decoder:5.1f} by the likelihood")
+    for name, each in memory.items():
+        print(f"{name:24} {network + each:6.1f} GiB kept for the backward pass, {each:5.1f} by the likelihood")
     result = {
         "recipes": recipes,
-        "gibibytes": {name: {"kept": whole, "likelihood": decoder} for name, (whole, decoder) in memory.items()},
+        "gibibytes": {name: {"kept": network + each, "likelihood": each} for name, each in memory.items()},
         "command": "python benchmarks/cost_svg.py",
         "versions": {"torch": torch.__version__, "python": platform.python_version(), "sigmavae": sigmavae.__version__},
     }
@@ -72,25 +74,43 @@ def _cost(experiment: Experiment) -> dict[str, object]:
     }
 
 
-def _gibibytes(experiment: Experiment) -> tuple[float, float]:
-    """Return how much a step keeps for its backward pass, and how much of it the likelihood does."""
-    net, x = _built(experiment)
-    kept: dict[int, tuple[Tensor, int]] = {}
+class _Kept:
+    """Counts the bytes that are kept for the backward pass, each storage once."""
 
-    def keep(tensor: Tensor) -> Tensor:
+    def __init__(self) -> None:
+        self._sizes: dict[int, tuple[Tensor, int]] = {}
+
+    def __call__(self, tensor: Tensor) -> Tensor:
         storage = tensor.untyped_storage()
-        kept[storage._cdata] = tensor, storage.nbytes()
+        self._sizes[storage._cdata] = tensor, storage.nbytes()
         return tensor
 
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        h, rate = net.infer(x)
-        network = sum(size for _, size in kept.values())
-        target = net.target(x)
-        p = net.likelihood(h, target)
-        loss = (rate + p.rate - p.log_prob(target)).mean()
+    @property
+    def gibibytes(self) -> float:
+        return sum(size for _, size in self._sizes.values()) / 2**30
+
+
+def _by_network(experiment: Experiment) -> float:
+    """Return how much the network of a step keeps."""
+    net, x = _built(experiment)
+    kept = _Kept()
+    with torch.autograd.graph.saved_tensors_hooks(kept, lambda tensor: tensor):
+        net.infer(x)
+    return kept.gibibytes
+
+
+def _by_likelihood(experiment: Experiment) -> float:
+    """Return how much the likelihood of a step keeps, measured on one clip: it grows with their number."""
+    torch.manual_seed(0)
+    likelihood = experiment.likelihood.build()
+    x = torch.randint(0, 256, (1, 3, experiment.model.future, 64, 64)) / 255
+    h = torch.randn(1, likelihood.features(3), *x.shape[2:], requires_grad=True)
+    kept = _Kept()
+    with torch.autograd.graph.saved_tensors_hooks(kept, lambda tensor: tensor):
+        p = likelihood(h * 1, x)
+        loss = (p.rate - p.log_prob(x)).mean()
     assert loss.requires_grad
-    whole = sum(size for _, size in kept.values())
-    return whole / 2**30, (whole - network) / 2**30
+    return kept.gibibytes * experiment.train.batch
 
 
 if __name__ == "__main__":
