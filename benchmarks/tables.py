@@ -108,6 +108,16 @@ def curves() -> str:
     return "\n".join([*lines, "", f"{note} {_at(found)}"])
 
 
+def ablation() -> str:
+    found = _read("ablation")
+    lines = ["| without | bfloat16, ms | slower by | float32, ms | slower by |", "|---|---:|---:|---:|---:|"]
+    medians = [{k: statistics.median(v) for k, v in found["milliseconds"][p].items()} for p in ("bf16-mixed", "32")]
+    for thing in medians[0]:
+        cells = [f"{each[thing]:.1f} | {each[thing] / each['nothing'] - 1:+.0%}" for each in medians]
+        lines.append(f"| {thing} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"Medians of {found['rounds']} rounds of {found['steps']} steps. {_at(found)}"])
+
+
 def inference() -> str:
     found = _read("inference")
     lines = [
@@ -264,6 +274,7 @@ TABLES = {
     "pipeline": pipeline,
     "datasets": datasets,
     "speed": speed,
+    "ablation": ablation,
     "curves": curves,
     "inference": inference,
     "cold": cold,
