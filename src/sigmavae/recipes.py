@@ -43,7 +43,7 @@ def hierarchical(data: str, size: str, likelihood: str) -> Experiment:
         model=HIERARCHIES[size],
         likelihood=LikelihoodConfig(name=likelihood),
         train=TrainConfig(
-            steps=STEPS[data] if full else 5_000,
+            steps=STEPS[data] if full else 7_000,
             batch=48 if full else 32,
             optimizer="adamax",
             lr=2e-3,

@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from sigmavae.cli import main
 from sigmavae.config import from_json, to_json
 from sigmavae.models import HVAE
 from sigmavae.run import load_run, run
@@ -51,6 +52,23 @@ def test_a_finished_run_comes_back_with_the_averaged_weights(trained: Path):
     latest = load_file(trained / "checkpoints" / "step-00000060" / "tensors.safetensors")
     for name, value in model.named_parameters():
         assert torch.equal(latest[f"average.module.{name}"], value.detach().cpu())
+
+
+def test_the_program_draws_layers_from_the_prior_and_knows_temperatures(trained: Path, tmp_path: Path, capsys):
+    words = {
+        "plain": ["reconstruct"], "top": ["reconstruct", "--drawn", "3", "2"], "low": ["reconstruct", "--drawn", "1"],
+        "warm": ["sample"], "cold": ["sample", "--temperature", "0"],
+    }  # fmt: skip
+    pictures = {}
+    for name, (verb, *more) in words.items():
+        out = tmp_path / f"{name}.png"
+        assert main([verb, str(trained), "--n", "8", "--out", str(out), *more]) == 0
+        pictures[name] = out.read_bytes()
+    assert len(set(pictures.values())) == 5
+    capsys.readouterr()
+    for wrong in (["reconstruct", "--drawn", "4"], ["sample", "--temperature", "-1"]):
+        assert main([wrong[0], str(trained), *wrong[1:]]) == 2
+        assert wrong[1] in capsys.readouterr().err
 
 
 def test_the_first_batch_initialises_once_and_a_resumed_run_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
