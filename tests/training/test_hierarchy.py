@@ -102,6 +102,20 @@ def test_an_update_is_left_out_and_counted(tmp_path: Path, monkeypatch: pytest.M
     assert steps == [9 - left_out, 9]
 
 
+def test_a_resumed_run_leaves_out_what_it_would_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("sigmavae.training.outliers.FEWEST", 2)
+    experiment = hierarchy(outliers=1.0001)
+    finish(experiment, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        run(experiment, tmp_path / "stopped", Watcher(stop_after=9))
+    finish(experiment, tmp_path / "stopped")
+    one, other = (load_file(tmp_path / name / "model.safetensors") for name in ("whole", "stopped"))
+    assert all(torch.equal(value, other[name]) for name, value in one.items())
+    assert [line.get("left_out") for line in curve(tmp_path / "whole")] == [
+        line.get("left_out") for line in curve(tmp_path / "stopped")
+    ]
+
+
 def test_two_processes_train_as_one(tmp_path: Path):
     words = ["--model.width", "4", "--train.steps", "6", "--train.batch", "32", "--train.log-every", "1"]
     words += ["--model.dropout", "0", "--train.ema", "0.5", "--data.name", "fashion", "--data.size", "16"]
