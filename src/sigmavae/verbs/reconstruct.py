@@ -10,6 +10,7 @@ import torch
 from tyro.conf import arg
 
 from sigmavae.data import to_unit
+from sigmavae.errors import ConfigError
 from sigmavae.pictures import beside, write_grid
 from sigmavae.run import load_run
 from sigmavae.verbs.common import Noise, RunFolder, Split, demand_positive, parse
@@ -25,13 +26,22 @@ def reconstruct(
     n: Annotated[int, arg(help="how many images")] = 32,
     split: Split = "test",
     noise: Noise = False,
+    drawn: Annotated[
+        tuple[int, ...], arg(metavar="LAYER ...", help="layers drawn from the prior; 1 is nearest the image")
+    ] = (),
     seed: Annotated[int, arg(help="of the latent codes")] = 0,
     out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/reconstructions.png")] = None,
 ) -> None:
-    """Write real images, each with its reconstruction to the right, as one picture."""
+    """Write real images, each with its reconstruction to the right, as one picture.
+
+    With --drawn 15 14 13 the highest three of fifteen layers come from the prior, the others from the image's code.
+    """
     demand_positive("n", n)
     _, model, splits = load_run(run)
     torch.manual_seed(seed)
     real = to_unit(torch.tensor(splits.split(split)[:n], device=model.device))
-    picture = beside(real, model.reconstruct(real, noise))
+    try:
+        picture = beside(real, model.reconstruct(real, noise, drawn))
+    except ValueError as error:
+        raise ConfigError(f"--drawn: {error}") from error
     print(f"wrote {write_grid(out or run / 'reconstructions.png', picture)}")
