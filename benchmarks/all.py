@@ -34,6 +34,7 @@ JOBS = (
     Job("cold", 0.5),
     Job("data", 0.5),
     Job("inference", 1),
+    Job("heads", 2, ("--only", "28")),
     Job("information", 0.5),
     Job("frechet", 1, ("--images", "200")),
     Job("speed", 7),

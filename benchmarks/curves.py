@@ -15,18 +15,16 @@ import statistics
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
+import plainly
 import torch
 import tyro
 from plot import Curve, draw
 from rich.console import Console
-from torch import nn
 
 import sigmavae
 from sigmavae.config import DataConfig, Precision
 from sigmavae.files import write_json
-from sigmavae.models.transposed import TransposedConv2d
 from sigmavae.progress import Bars
 from sigmavae.recipes import recipe
 from sigmavae.run import run
@@ -40,7 +38,7 @@ class Variant:
 
     precision: Precision
     plain: bool = False
-    """Whether the transposed convolutions are torch's own."""
+    """Whether every layer is computed as torch does."""
 
 
 VARIANTS = {
@@ -99,8 +97,7 @@ def _row(name: str, data: Path | None, seed: int, steps: int, variant: str, fold
         train=dataclasses.replace(made.train, steps=steps, validate_every=VALIDATE_EVERY),
     )
     own = folder / f"{name}-{variant.replace(' ', '-')}-steps{steps}-seed{seed}"
-    plain = mock.patch.object(TransposedConv2d, "forward", nn.ConvTranspose2d.forward) if how.plain else nullcontext()
-    with plain:
+    with plainly.all_layers() if how.plain else nullcontext():
         result = run(experiment, own, bars)
     lines = [json.loads(line) for line in (own / "metrics.jsonl").read_text().splitlines()]
     return {

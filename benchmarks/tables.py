@@ -21,6 +21,7 @@ DOCUMENTS = (
     "docs/metrics.md",
     "docs/performance.md",
     "docs/video.md",
+    "docs/hvae.md",
 )
 DENSITIES = ("gaussian", "beta", "shared", "optimal", "image", "block", "pixel", "student-t")
 
@@ -147,6 +148,16 @@ def curves() -> str:
         f"{found['mean_difference']:+.1f}; standard deviation over seeds {spreads}."
     )
     return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
+def ablation() -> str:
+    found = _read("ablation")
+    lines = ["| without | bfloat16, ms | slower by | float32, ms | slower by |", "|---|---:|---:|---:|---:|"]
+    medians = [{k: statistics.median(v) for k, v in found["milliseconds"][p].items()} for p in ("bf16-mixed", "32")]
+    for thing in medians[0]:
+        cells = [f"{each[thing]:.1f} | {each[thing] / each['nothing'] - 1:+.0%}" for each in medians]
+        lines.append(f"| {thing} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"Medians of {found['rounds']} rounds of {found['steps']} steps. {_at(found)}"])
 
 
 def inference() -> str:
@@ -286,6 +297,71 @@ def frechet() -> str:
     return "\n".join([*lines, "", _source([full], full["command"])])
 
 
+def cost() -> str:
+    found = _read("cost")
+    lines = [
+        "| recipe | parameters, M | batch | steps | TFLOP a step | all direct | hours | kept, GiB | computed twice |"
+    ]
+    lines += ["|---|" + "---:|" * 8]
+    for row in found["rows"]:
+        direct = row["flops"] - row["flops_of_maps"] + row["flops_of_maps_directly"]
+        cells = [f"{row['parameters'] / 1e6:.2f}", row["batch"], f"{row['steps']:,}", f"{row['flops'] / 1e12:.3g}"]
+        cells += [f"{direct / 1e12:.3g}", f"{row['hours']:.1g}" if row["hours"] < 0.1 else f"{row['hours']:.1f}"]
+        cells += [f"{mib / 1024:.2f}" for mib in row["kept_mib"]]
+        lines.append(f"| `{row['name']}` | {' | '.join(map(str, cells))} |")
+    note = f"Counted, not timed. Hours at {found['sustained'] / 1e12:.0f} TFLOP/s, half of the float32 peak of an A100."
+    return "\n".join([*lines, "", f"{note} `{found['command']}`; torch {found['versions']['torch']}."])
+
+
+def step() -> str:
+    found = _read("hierarchy-step")
+    lines = ["| the paper's model, batch of 4 | seconds a step | most memory, MiB |", "|---|---:|---:|"]
+    lines += [f"| {name} | {row['seconds']:.2f} | {row['mib']:,.0f} |" for name, row in found["steps"].items()]
+    return "\n".join([*lines, "", _at(found)])
+
+
+def maps() -> str:
+    found = _read("hierarchy-step")
+    lines = ["| images | direct, ms | through Fourier space, ms |", "|---:|---:|---:|"]
+    lines += [
+        f"| {size} | {' | '.join(f'{1000 * s:.0f}' for s in row.values())} |" for size, row in found["maps"].items()
+    ]
+    return "\n".join([*lines, "", f"96 to 76 channels, 16 x 16, float32, there and back. {_at(found)}"])
+
+
+def choices() -> str:
+    found = _read("hierarchy-choices")
+    lines = [
+        "| log-variance | skips | nll, nats | bits/dim | rate, nats | updates left out |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for row in found["rows"]:
+        metrics, model = row["metrics"], row["model"]
+        cells = [f"{metrics['nll']:.0f} ± {metrics['nll_stderr']:.0f}", f"{metrics['bits_per_dim']:.3f}"]
+        cells += [f"{metrics['rate']:.0f}", str(row["left_out"])]
+        lines.append(f"| {model['log_variance']} | {'yes' if model['skips'] else 'no'} | {' | '.join(cells)} |")
+    note = (
+        f"`cifar-hvae-tiny-optimal`, {found['rows'][0]['steps']} steps without averaged weights, one seed; test images."
+    )
+    return "\n".join([*lines, "", f"{note} {_source(found['rows'], found['command'])}"])
+
+
+def hierarchy() -> str:
+    found = _read("hierarchy")
+    lines = [
+        "| run | parameters, M | steps | minutes | bits/dim | nll, nats | rate, nats | validation nll at equal time |"
+    ]
+    lines += ["|---|" + "---:|" * 7]
+    for row in found["rows"]:
+        m = row["metrics"]
+        cells = [f"{row['parameters'] / 1e6:.2f}", f"{row['steps']:,}", f"{row['seconds'] / 60:.0f}"]
+        cells += [f"{m['bits_per_dim']:.3f} ± {m['bits_per_dim_stderr']:.3f}", f"{m['nll']:.0f}", f"{m['rate']:.0f}"]
+        cells += ["" if row["at_equal_time"] is None else f"{row['at_equal_time']:.0f}"]
+        lines.append(f"| `{row['name']}` | {' | '.join(cells)} |")
+    note = f"One seed. Equal time: {found['seconds_shared'] / 60:.0f} minutes of training."
+    return "\n".join([*lines, "", f"{note} {_source(found['rows'], found['command'])}"])
+
+
 def _stderr(name: str) -> str:
     ending = "_recalibrated" if name.endswith("_recalibrated") else ""
     return f"{name.removesuffix(ending)}_stderr{ending}"
@@ -305,6 +381,7 @@ TABLES = {
     "pipeline": pipeline,
     "datasets": datasets,
     "speed": speed,
+    "ablation": ablation,
     "curves": curves,
     "inference": inference,
     "cold": cold,
@@ -313,6 +390,11 @@ TABLES = {
     "svg_speed": svg_speed,
     "svg_cost": svg_cost,
     "svg_memory": svg_memory,
+    "cost": cost,
+    "step": step,
+    "maps": maps,
+    "choices": choices,
+    "hierarchy": hierarchy,
 }
 
 

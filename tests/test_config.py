@@ -9,10 +9,11 @@ import pytest
 from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, TrainConfig, differences, from_json, to_json
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import CATALOGUE
-from sigmavae.recipes import names, recipe
+from sigmavae.models import HVAEConfig
+from sigmavae.recipes import hierarchies, names, recipe
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", [*names(), *hierarchies()])
 def test_every_recipe_survives_json(name: str):
     experiment = recipe(name)
     assert experiment.name == name
@@ -22,6 +23,16 @@ def test_every_recipe_survives_json(name: str):
 
 def test_every_likelihood_has_a_recipe():
     assert {likelihood for _, likelihood in names().values()} == set(CATALOGUE)
+
+
+def test_hierarchies_exist_for_every_likelihood_and_are_the_papers_at_full_size():
+    assert {likelihood for _, _, likelihood in hierarchies().values()} == set(CATALOGUE)
+    full = recipe("celeba-hvae-categorical")
+    assert full.model == HVAEConfig()
+    assert (full.train.steps, full.train.batch, full.train.ema, full.data.size) == (40_000, 48, 0.9995, 32)
+    assert (full.train.optimizer, full.train.lr, full.train.lr_decay, full.train.lr_floor) == (
+        "adamax", 2e-3, 0.999999, 1e-4,
+    )  # fmt: skip
 
 
 def test_paths_survive_json():
@@ -40,7 +51,8 @@ def test_an_unknown_field_is_named():
     ("path", "value"),
     [
         ("train.batch", 0), ("train.lr", -1.0), ("train.lr", float("nan")), ("train.ema", 1.0), ("train.steps", 0),
-        ("train.clip", 0.0), ("seed", -1), ("likelihood.beta", 0.0), ("model.latent", 0), ("precision", "16"),
+        ("train.clip", 0.0), ("train.outliers", 1.0), ("train.lr_decay", 1.1), ("train.lr_floor", -1.0), ("seed", -1),
+        ("likelihood.beta", 0.0), ("model.latent", 0), ("precision", "16"),
     ],
 )  # fmt: skip
 def test_impossible_numbers_are_refused_by_name(path: str, value: object):

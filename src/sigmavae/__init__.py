@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sigmavae.likelihoods import Conditional, FusedHead, Likelihood, likelihood
-    from sigmavae.models import SVG, ConvVAE, Elbo, LatentModel
+    from sigmavae.models import HVAE, SVG, ConvVAE, Elbo, LatentModel
 
-__all__ = ["SVG", "Conditional", "ConvVAE", "Elbo", "FusedHead", "LatentModel", "Likelihood", "likelihood"]
+__all__ = ["HVAE", "SVG", "Conditional", "ConvVAE", "Elbo", "FusedHead", "LatentModel", "Likelihood", "likelihood"]
 __version__ = "0.1.0"
 
 _HOMES = {
@@ -19,6 +19,7 @@ _HOMES = {
     "Likelihood": "sigmavae.likelihoods",
     "likelihood": "sigmavae.likelihoods",
     "ConvVAE": "sigmavae.models",
+    "HVAE": "sigmavae.models",
     "Elbo": "sigmavae.models",
     "LatentModel": "sigmavae.models",
 }

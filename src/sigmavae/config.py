@@ -6,16 +6,17 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from sigmavae.errors import ConfigError
 from sigmavae.files import absolute
 from sigmavae.likelihoods import Likelihood, likelihood
 from sigmavae.models.conv import ConvConfig
+from sigmavae.models.hvae import HVAEConfig
 from sigmavae.models.svg import SVGConfig
 
 T = TypeVar("T")
-ModelConfig = ConvConfig | SVGConfig
+ModelConfig = ConvConfig | HVAEConfig | SVGConfig
 Precision = Literal["auto", "32", "bf16-mixed"]
 
 
@@ -84,10 +85,18 @@ class TrainConfig:
     """gradient steps, instead of epochs"""
     batch: int = 128
     """images a step, over all devices together"""
+    optimizer: Literal["adam", "adamax"] = "adam"
+    """what steps"""
     lr: float = 1e-3
-    """Adam's learning rate"""
+    """learning rate of the first step"""
+    lr_decay: float = 1.0
+    """factor on the learning rate from each step to the next"""
+    lr_floor: float = 0.0
+    """where the learning rate stops falling"""
     clip: float | None = None
     """largest gradient norm; none: no clipping"""
+    outliers: float | None = None
+    """updates with a gradient norm of so many running medians are left out; none: no update is"""
     ema: float | None = None
     """decay of averaged weights, evaluated instead; none: off"""
     log_every: int = 20
@@ -135,6 +144,9 @@ class Experiment:
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
         for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.sigma"):
             _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")
+        _demand(self, "train.outliers", lambda v: v is None or v > 1, "must be above 1, such as 10")
+        _demand(self, "train.lr_decay", lambda v: 0 < v <= 1, "must be above 0, and at most 1")
+        _demand(self, "train.lr_floor", lambda v: 0 <= v < float("inf"), "must be 0 or more")
         _demand(self, "train.ema", lambda v: v is None or 0 < v < 1, "must lie between 0 and 1, such as 0.999")
         _demand(self, "seed", lambda v: v >= 0, "must be 0 or more")
         if self.train.batch % (self.devices * self.nodes):
@@ -160,6 +172,8 @@ def to_json(experiment: Experiment) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return list(value)
     return str(value) if isinstance(value, Path) else value
 
 
@@ -180,6 +194,8 @@ def _build(kind: type[T], content: Mapping[str, Any], prefix: str) -> T:
             value = _build(_of_kind(parts, value, f"{prefix}{key}."), value, f"{prefix}{key}.")
         elif hints[key] == Path | None and value is not None:
             value = Path(value)
+        elif get_origin(hints[key]) is tuple:
+            value = tuple(value)
         values[key] = value
     return kind(**values)
 

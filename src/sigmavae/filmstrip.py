@@ -23,13 +23,15 @@ _BORDER, _MARK, _PLAIN = 2, (0.0, 0.6, 0.2), (0.75, 0.75, 0.75)
 _SIDE, _MILLISECONDS = 128, 200
 
 
-def futures_of(model: VideoModel, video: Tensor, n: int = FUTURES, noise: bool = False) -> Tensor:
+def futures_of(
+    model: VideoModel, video: Tensor, n: int = FUTURES, noise: bool = False, temperature: float = 1.0
+) -> Tensor:
     """Return rows (R, T, C, H, W): a video (T, C, H, W), the best of n futures of its given frames, and three others.
 
     The best has the highest PSNR, averaged over its frames. The three are the first of the n that are not the best.
     """
     truth = video[model.past :]
-    made = model.predict(video.unsqueeze(0), n, noise=noise)[:, 0]
+    made = model.predict(video.unsqueeze(0), n, noise=noise, temperature=temperature)[:, 0]
     best = int(psnr(made, truth).mean(1).argmax())
     chosen = [best, *(i for i in range(n) if i != best)][: 1 + RANDOM]
     given = video[: model.past].expand(len(chosen), *video[: model.past].shape)

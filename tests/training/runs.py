@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sigmavae.config import Experiment, LikelihoodConfig, TrainConfig
-from sigmavae.models import ConvConfig
+from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, TrainConfig
+from sigmavae.models import ConvConfig, HVAEConfig
 from sigmavae.run import run
 
 
@@ -20,6 +20,16 @@ def tiny(likelihood: LikelihoodConfig | None = None, **train: Any) -> Experiment
         model=ConvConfig(latent=4, width=4),
         likelihood=likelihood or LikelihoodConfig("optimal-sigma"),
         train=TrainConfig(**settings),
+    )
+
+
+def hierarchy(likelihood: LikelihoodConfig | None = None, **train: Any) -> Experiment:
+    """A hierarchical model with all that it brings: Adamax, a schedule, averaged weights, outliers."""
+    settings = {"optimizer": "adamax", "lr": 2e-3, "lr_decay": 0.99, "ema": 0.9, "outliers": 3.0} | train
+    return dataclasses.replace(
+        tiny(likelihood, **settings),
+        data=DataConfig(size=16),
+        model=HVAEConfig(latents=(2, 2, 2), halvings=(1, 3), width=4, blocks=1),
     )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from sigmavae.config import LikelihoodConfig
 from sigmavae.run import run
-from tests.training.runs import Watcher, finish, tiny
+from tests.training.runs import Watcher, finish, hierarchy, tiny
 
 VARIANTS = {
     "ema": tiny(ema=0.9),
@@ -20,6 +20,7 @@ VARIANTS = {
     "validation": tiny(LikelihoodConfig("optimal-sigma", source="validation")),
     "image-sigma": tiny(LikelihoodConfig("image-sigma")),
     "shared-sigma": tiny(LikelihoodConfig("shared-sigma")),
+    "hierarchy": hierarchy(steps=12),
 }
 
 

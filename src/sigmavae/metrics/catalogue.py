@@ -18,6 +18,7 @@ from sigmavae.metrics.importance import importance
 from sigmavae.metrics.inception import Inception, identity
 from sigmavae.metrics.information import information
 from sigmavae.metrics.items import BATCH
+from sigmavae.metrics.layers import layers
 from sigmavae.metrics.sigma import sigma
 from sigmavae.models import LatentModel
 from sigmavae.progress import Progress, Silent
@@ -93,6 +94,10 @@ def _importance(it: Subject, options: Options) -> Values:
     return importance(it.model, it.images, it.seed, options.k, batch=it.batch, progress=it.progress)
 
 
+def _layers(it: Subject, options: Options) -> Values:  # noqa: ARG001
+    return layers(it.model, it.images, it.seed, batch=it.batch, progress=it.progress)
+
+
 def _sigma(it: Subject, options: Options) -> Values:  # noqa: ARG001
     of = it.model, it.splits, it.split, it.seed, it.training_batch
     return sigma(*of, batch=it.batch, progress=it.progress)
@@ -139,6 +144,11 @@ METRICS: dict[str, Metric] = {
         lambda subject, options: f"{options.k} latent codes an image, {_on_images(subject)}",
         options=("k",),
         of_scale=True,
+    ),
+    "layers": Metric(
+        "what each layer of latent variables carries",
+        _layers,
+        lambda subject, options: f"one latent code an image, {_on_images(subject)}",  # noqa: ARG005
     ),
     "sigma": Metric(
         "where sigma comes from and what it costs",

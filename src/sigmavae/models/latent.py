@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,10 @@ class Elbo:
     """KL(q(z | x) || p(z)), (B,): nats to describe z; with what the likelihood's own latent variables cost."""
     sigma: Tensor | None = None
     """The root mean square of the decoder's scale, where it has one; a constant to autograd."""
+    rates: Tensor | None = None
+    """The rate of each of several layers of latent variables, (B, layers)."""
+    penalty: Tensor | None = None
+    """What training minimises besides, (B,); no part of the bound."""
 
     def __iter__(self) -> Iterator[Tensor]:
         """Yield distortion and rate."""
@@ -41,7 +45,8 @@ class Elbo:
     @property
     def loss(self) -> Tensor:
         """What training minimises: the mean over the batch of the sum over dimensions."""
-        return (self.distortion + self.rate).mean()
+        total = self.distortion + self.rate
+        return (total if self.penalty is None else total + self.penalty).mean()
 
 
 class LatentModel(nn.Module, ABC):
@@ -61,6 +66,9 @@ class LatentModel(nn.Module, ABC):
     def device(self) -> torch.device:
         """Where its parameters are."""
         return next(self.parameters()).device
+
+    def initialise(self, x: Tensor) -> None:
+        """Set weights that a first batch decides; training calls it once, before its first step."""
 
     @abstractmethod
     def infer(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
@@ -89,9 +97,23 @@ class LatentModel(nn.Module, ABC):
         """Return what of x the likelihood describes, (B, C, *S) as its features are laid out: all of an image."""
         return x
 
+    def layers(self, x: Tensor, noise: Noise = torch.randn_like) -> tuple[Tensor, Tensor]:
+        """Return decoder features at one posterior sample, and the rate of each layer of latents, (B, layers)."""
+        h, rate = self.infer(x, noise)
+        return h, rate[:, None]
+
+    def mix(self, x: Tensor, drawn: Collection[int], noise: Noise = torch.randn_like) -> Tensor:
+        """Return decoder features of posterior samples of x, but with the layers `drawn` (1 ..) from the prior."""
+        if drawn:
+            raise ValueError(f"{type(self).__name__} has one layer of latent variables: none can be drawn by itself")
+        return self.infer(x, noise)[0]
+
     def forward(self, x: Tensor) -> Elbo:
         """Return the single-sample bound of every item."""
-        h, rate = self.infer(x)
+        return self.score(x, *self.infer(x))
+
+    def score(self, x: Tensor, h: Tensor, rate: Tensor) -> Elbo:
+        """Return the bound of every item, given decoder features and the rate of the latent variables."""
         x = self.target(x)
         p = self.likelihood(h, x)
         sigma = None if p.scale is None else p.scale.detach().square().mean().sqrt()
@@ -103,14 +125,17 @@ class LatentModel(nn.Module, ABC):
             """Return the single-sample bound of every item."""
 
     @torch.no_grad()
-    def sample(self, n: int, noise: bool = False) -> Tensor:
-        """Return n images from the prior: the decoder's mean, or with noise a draw from the decoder."""
-        return self._show(self.generate(n), noise)
+    def sample(self, n: int, noise: bool = False, temperature: float = 1.0) -> Tensor:
+        """Return n images from the prior: the decoder's mean, or with noise a draw from the decoder.
+
+        `temperature` multiplies the standard deviation of the prior, of every layer of latent variables.
+        """
+        return self._show(self.generate(n, lambda like: temperature * torch.randn_like(like)), noise)
 
     @torch.no_grad()
-    def reconstruct(self, x: Tensor, noise: bool = False) -> Tensor:
-        """Return x through a posterior sample and back."""
-        return self._show(self.infer(x)[0], noise)
+    def reconstruct(self, x: Tensor, noise: bool = False, drawn: Collection[int] = ()) -> Tensor:
+        """Return x through a posterior sample and back; the layers `drawn` (1 ..) come from the prior instead."""
+        return self._show(self.mix(x, drawn), noise)
 
     @torch.no_grad()
     def observe(self, x: Tensor) -> None:

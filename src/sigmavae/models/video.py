@@ -40,18 +40,21 @@ class VideoModel(LatentModel):
         """Return decoder features (B, F, length, H, W) of frames that follow the first `past` of x, from the prior."""
 
     @torch.no_grad()
-    def predict(self, x: Tensor, n: int = 1, length: int | None = None, noise: bool = False) -> Tensor:
+    def predict(
+        self, x: Tensor, n: int = 1, length: int | None = None, noise: bool = False, temperature: float = 1.0
+    ) -> Tensor:
         """Return n futures (n, B, length, C, H, W) of the first `past` frames of x; length: as long as x goes on.
 
         Each frame is the decoder's mean, and the next one follows from it; with noise what is returned is a draw from
-        the decoder.
+        the decoder. `temperature` multiplies the standard deviation of every z.
         """
         length = x.shape[1] - self.past if length is None else length
         if length < 1 or x.shape[1] < self.past:
             raise ValueError(
                 f"x has {x.shape[1]} frames and length={length}: {self.past} are given, then 1 or more follow"
             )
-        h = self.roll_out(x[:, : self.past].repeat(n, 1, 1, 1, 1), length)
+        given = x[:, : self.past].repeat(n, 1, 1, 1, 1)
+        h = self.roll_out(given, length, lambda like: temperature * torch.randn_like(like))
         futures: Tensor = self._show(h, noise).unflatten(0, (n, -1))
         return futures
 

@@ -17,6 +17,7 @@ from sigmavae.report.chart import Series, line_chart
 from sigmavae.report.dumbbell import Claim, dumbbell_chart
 from sigmavae.report.files import ReportError
 from sigmavae.report.labels import labels, styles
+from sigmavae.report.layers import layers_chart, rates_of
 from sigmavae.report.reliability import KINDS, Calibration, coverage_chart, histogram_chart
 from sigmavae.report.runs import Run, read_run
 from sigmavae.report.scales import Linear, Log
@@ -87,6 +88,7 @@ def render(runs: Sequence[Run], *, title: str, demo: bool) -> str:
         trio=claims.Trio.among(runs) if demo else None,
         claims=claims,
         calibration=_calibration(views) if demo else "",
+        layers=[] if demo else _layers(views),
         reliability=[] if demo else _reliability(views),
         examined=[view for view in views if any(Calibration.of(view.run, prefix).coverage for prefix, _ in KINDS)],
     )
@@ -115,6 +117,15 @@ def _calibration(views: Sequence[View]) -> Markup:
     pairs = [(view, view.run.metric("sigma"), view.run.error) for view in views]
     stated = [Claim(view.label, view.css, said, was) for view, said, was in pairs if said and was]
     return Markup(dumbbell_chart("How wrong each decoder says it will be, and how wrong it is", stated))
+
+
+def _layers(views: Sequence[View]) -> list[Chart]:
+    charts = []
+    for view in views:
+        note = "nats an image"
+        svg = layers_chart(f"{view.label}: the rate of each layer ({note})", view.css, rates_of(view.run))
+        charts.append(Chart(view.label, note, Markup(svg)))
+    return [chart for chart in charts if chart.svg]
 
 
 def _reliability(views: Sequence[View]) -> list[Chart]:

@@ -12,7 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from lightning_fabric.loggers.logger import Logger
 from lightning_fabric.loggers.tensorboard import TensorBoardLogger
-from torch import Tensor
+from torch import Tensor, distributed
 from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
@@ -26,6 +26,8 @@ from sigmavae.seeds import Stream, seed_for
 from sigmavae.training import checkpoint as disk
 from sigmavae.training.guard import Guard, not_finite
 from sigmavae.training.journal import Journal
+from sigmavae.training.optimizer import learning_rate, make_optimizer, set_learning_rate
+from sigmavae.training.outliers import Outliers
 
 VALIDATION_IMAGES = 512  # or frames, of the validation split, each time the curve gets a point
 
@@ -73,9 +75,13 @@ class _Fit:
         self.total = self.train.steps or self.train.epochs * self.batches.per_epoch
 
         self.plain = model.to(fabric.device)
-        optimizer = torch.optim.Adam(self.plain.parameters(), lr=self.train.lr, fused=True)
+        optimizer = make_optimizer(self.plain.parameters(), self.train)
+        self.outliers = Outliers(self.train.outliers)
+        found = self._found()
+        if found is None:
+            self._initialise()
         self.average = _averaged(self.plain, self.train.ema) if self.train.ema else None
-        self.step = self._resume(optimizer)
+        self.step = 0 if found is None else self._resume(found, optimizer)
         self.model, self.optimizer = fabric.setup(self.plain, optimizer)
 
         self.guard = Guard(("distortion", "rate"), fabric.device)
@@ -113,12 +119,31 @@ class _Fit:
         elbo: Elbo = self.model(self.batches[self.step])
         self.optimizer.zero_grad()
         self.fabric.backward(elbo.loss)
-        if self.train.clip is not None:
-            self.fabric.clip_gradients(self.model, self.optimizer, max_norm=self.train.clip, error_if_nonfinite=False)
-        self.optimizer.step()
+        if not self._is_outlier():
+            self._update()
         if self.average is not None:
             self.average.update_parameters(self.plain)
         return elbo
+
+    def _update(self) -> None:
+        if self.train.clip is not None:
+            self.fabric.clip_gradients(self.model, self.optimizer, max_norm=self.train.clip, error_if_nonfinite=False)
+        set_learning_rate(self.optimizer, learning_rate(self.train, self.step))
+        self.optimizer.step()
+
+    def _is_outlier(self) -> bool:
+        if self.outliers.factor is None:
+            return False
+        gradients = [p.grad for p in self.plain.parameters() if p.grad is not None]
+        return self.outliers.is_one(float(torch.nn.utils.get_total_norm(gradients)))
+
+    def _initialise(self) -> None:
+        """Let the first batch decide what it has to; every process ends with the first one's weights."""
+        torch.manual_seed(seed_for(self.experiment.seed, Stream.INIT, self.fabric.global_rank))
+        self.plain.initialise(self.batches[0])
+        if self.fabric.world_size > 1:
+            for value in self.plain.state_dict().values():
+                distributed.broadcast(value, 0)
 
     def _seed(self, stream: Stream) -> None:
         torch.manual_seed(seed_for(self.experiment.seed, stream, self.step, self.fabric.global_rank))
@@ -136,7 +161,8 @@ class _Fit:
         elapsed, self.clock = now - self.clock, now
         self.seconds += elapsed
         self._check()
-        self._write("train", mean, {"images_per_second": images / elapsed})
+        more = {} if self.outliers.factor is None else {"left_out": self.outliers.left_out}
+        self._write("train", mean, {"images_per_second": images / elapsed, **more})
 
     @torch.no_grad()
     def _validate(self) -> None:
@@ -146,11 +172,12 @@ class _Fit:
         self.clock = time.monotonic()
 
     def _write(self, split: str, mean: Tensor, more: dict[str, float]) -> None:
-        distortion, rate, sigma = mean.tolist()
+        distortion, rate, sigma, *rates = mean.tolist()
         if not math.isfinite(distortion + rate):
             raise DivergedError(f"step {self.step}: the {split} nll is {distortion + rate}. {self._advice()}")
         line: dict[str, Any] = {"step": self.step, "split": split, "nll": distortion + rate, "distortion": distortion}
         line |= {"rate": rate, "sigma": None if math.isnan(sigma) else sigma, "seconds": round(self.seconds, 3), **more}
+        line |= {"rates": rates} if rates else {}
         if self.journal is not None:
             self.journal.write(line)
             known = {
@@ -188,15 +215,17 @@ class _Fit:
             tensors = disk.with_prefix("model", self.plain.state_dict()) | disk.with_prefix("optimizer", optimizer)
             if self.average is not None:
                 tensors |= disk.with_prefix("average", self.average.state_dict())
+            if self.outliers.factor is not None:
+                tensors["outliers"] = self.outliers.state
             disk.save_checkpoint(self.folder, disk.Checkpoint(self.step, tensors, groups))
         self.fabric.barrier()
         self.clock = time.monotonic()
 
-    def _resume(self, optimizer: Optimizer) -> int:
+    def _found(self) -> disk.Checkpoint | None:
         with self.fabric.rank_zero_first():  # which names a damaged one and removes it before the others look
-            found = disk.latest_checkpoint(self.folder, self.progress.say, self.fabric.device)
-        if found is None:
-            return 0
+            return disk.latest_checkpoint(self.folder, self.progress.say, self.fabric.device)
+
+    def _resume(self, found: disk.Checkpoint, optimizer: Optimizer) -> int:
         self.plain.load_state_dict(disk.under_prefix("model", found.tensors))
         optimizer.load_state_dict(
             disk.unpack_optimizer(disk.under_prefix("optimizer", found.tensors), found.optimizer_groups)
@@ -204,14 +233,17 @@ class _Fit:
         _follow_strides(optimizer)
         if self.average is not None:
             self.average.load_state_dict(disk.under_prefix("average", found.tensors))
+        if self.outliers.factor is not None:
+            self.outliers.state = found.tensors["outliers"]
         return found.step
 
 
 def _summary(elbo: Elbo) -> Tensor:
-    """Return (3,): distortion, rate and sigma; NaN where there is no sigma."""
+    """Return (3,): distortion, rate and sigma, NaN where there is no sigma; then the rate of each of several layers."""
     distortion = elbo.distortion.detach().mean()
     sigma = torch.full_like(distortion, torch.nan) if elbo.sigma is None else elbo.sigma.to(distortion.dtype)
-    return torch.stack([distortion, elbo.rate.detach().mean(), sigma])
+    values = torch.stack([distortion, elbo.rate.detach().mean(), sigma])
+    return values if elbo.rates is None else torch.cat([values, elbo.rates.detach().mean(0)])
 
 
 def _follow_strides(optimizer: Optimizer) -> None:

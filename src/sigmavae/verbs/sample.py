@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ from tyro.conf import arg
 
 from sigmavae.data import Splits, to_unit
 from sigmavae.errors import ConfigError
-from sigmavae.filmstrip import FUTURES, RANDOM, futures_of, write_animation, write_strip
+from sigmavae.filmstrip import FUTURES, futures_of, write_animation, write_strip
 from sigmavae.models import VideoModel
 from sigmavae.pictures import write_grid
 from sigmavae.run import load_run
@@ -31,6 +32,7 @@ def sample(
         int | None, arg(metavar="N", help=f"default: {IMAGES} images, or {FUTURES} futures to choose the best of")
     ] = None,
     noise: Noise = False,
+    temperature: Annotated[float, arg(help="factor on the standard deviation of the prior")] = 1.0,
     seed: Annotated[int, arg(help="of the samples")] = 0,
     split: Split = "test",
     video: Annotated[int, arg(metavar="N", help="of videos, which of the split, counted from 0")] = 0,
@@ -42,20 +44,23 @@ def sample(
     random ones, one a row. Frames that were given have a green border.
     """
     demand_positive("n", 1 if n is None else n)
+    if not 0 <= temperature < math.inf:
+        raise ConfigError(f"--temperature {temperature}: must be 0 or more")
     _, model, splits = load_run(run)
     torch.manual_seed(seed)
     path = out or run / "samples.png"
     if isinstance(model, VideoModel):
-        _film(model, splits, split, video, n or FUTURES, noise, path)
+        video_of = _chosen(splits, split, video).to(model.device)
+        rows = futures_of(model, video_of, n or FUTURES, noise, temperature)
+        print(f"wrote {write_strip(path, rows, model.past)}")
+        print(f"wrote {write_animation(path.with_suffix('.gif'), rows, model.past)}")
+        print(f"rows: {split} video {video}; the best of {n or FUTURES} futures by PSNR; {len(rows) - 2} random ones")
     else:
-        print(f"wrote {write_grid(path, model.sample(n or IMAGES, noise))}")
+        print(f"wrote {write_grid(path, model.sample(n or IMAGES, noise, temperature))}")
 
 
-def _film(model: VideoModel, splits: Splits, split: str, number: int, n: int, noise: bool, path: Path) -> None:
+def _chosen(splits: Splits, split: str, number: int) -> torch.Tensor:
     videos = splits.split(split)
     if not 0 <= number < len(videos):
         raise ConfigError(f"--video {number}: the {split} split has videos 0 to {len(videos) - 1}")
-    rows = futures_of(model, to_unit(torch.tensor(videos[number], device=model.device)), n, noise)
-    print(f"wrote {write_strip(path, rows, model.past)}")
-    print(f"wrote {write_animation(path.with_suffix('.gif'), rows, model.past)}")
-    print(f"rows: {split} video {number}; the best of {n} futures by PSNR; {min(RANDOM, n - 1)} random ones")
+    return to_unit(torch.tensor(videos[number]))
