@@ -33,6 +33,7 @@ from sigmavae.files import write_json  # noqa: E402
 from sigmavae.metrics import bound, calibration, importance, sigma  # noqa: E402
 from sigmavae.metrics.frechet import BATCH as FID_BATCH  # noqa: E402
 from sigmavae.metrics.frechet import drawn  # noqa: E402
+from sigmavae.metrics.inception import PIECE, Inception, prepared  # noqa: E402
 from sigmavae.metrics.items import BATCH, numbers  # noqa: E402
 from sigmavae.metrics.posteriors import posteriors  # noqa: E402
 from sigmavae.metrics.sigma import CODES  # noqa: E402
@@ -65,7 +66,7 @@ def main(rounds: int = 5, images: int = 1000, out: Path = Path("docs/results/inf
         times = interleaved(limits | shipped, rounds)
     rates = {name: [limits[name].images / value for value in times[name]] for name in limits}
     best = {part: fastest(rates, part) for part in ("encoder", "decoder", "encoder, bfloat16", "decoder, bfloat16")}
-    rows = [row(name, one, times[name], best) for name, one in shipped.items()]
+    rows = [row(name, one, times[name], best) for name, one in shipped.items()] + [features_row(rounds)]
     result = {
         "rounds": rounds,
         "limit": best,
@@ -179,6 +180,27 @@ def row(name: str, one: Contender, seconds: list[float], best: dict[str, float])
         "rates": [one.images / value for value in seconds],
         "share": shares[0] / middle,
         "share_of_bfloat16": shares[1] / middle,
+    }
+
+
+def features_row(rounds: int, images: int = 2 * PIECE) -> dict[str, object]:
+    """Return images a second of FID's features, and their share of that network alone on images that are prepared."""
+    extractor = Inception()
+    pixels = torch.randint(0, 256, (images, *SHAPE), dtype=torch.uint8)
+    parts = tuple(prepared(part).contiguous(memory_format=torch.channels_last) for part in pixels.split(PIECE))
+    both = {
+        "alone": Contender(over(extractor._network, parts), images, 0, 0),
+        "features": Contender(lambda: extractor(pixels), images, 0, 0),
+    }
+    seconds = interleaved(both, rounds)
+    middle = {name: statistics.median(values) for name, values in seconds.items()}
+    return {
+        "name": "FID's features, of that network's limit",
+        "encodings": 0,
+        "decodings": 0,
+        "rate": images / middle["features"],
+        "rates": [images / value for value in seconds["features"]],
+        "share": middle["alone"] / middle["features"],
     }
 
 
