@@ -34,7 +34,7 @@ lint: $(READY)
 types: $(READY)
 	@$(BIN)/mypy
 
-# Every benchmark that needs no data from elsewhere: about ten minutes, best on a machine that does nothing else.
+# Every benchmark that needs no data from elsewhere: about twenty minutes, best on a machine that does nothing else.
 bench: $(READY) $(PYTHAE)
 	@$(BIN)/python benchmarks/all.py --pythae $(PYTHAE)
 

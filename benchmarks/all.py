@@ -37,8 +37,11 @@ JOBS = (
     Job("heads", 2, ("--only", "28")),
     Job("information", 0.5),
     Job("frechet", 1, ("--images", "200")),
-    Job("speed", 7),
+    Job("ablation", 3, ("--rounds", "1")),
+    Job("speed", 9),
 )
+SHOWN = {"data": ("pipeline",), "heads": ("heads", "fused"), "frechet": ()}
+"""The tables of a job, where they are not one of its name; that of frechet is of another data set."""
 
 
 def main(pythae: Path | None = None, only: tuple[str, ...] = (), out: Path = Path("build/bench")) -> None:
@@ -63,9 +66,9 @@ def written(folder: Path) -> Iterator[str]:
     """Yield a heading and a table for every result in a folder that has one."""
     tables.RESULTS = folder
     for job in JOBS:
-        table = tables.TABLES.get({"data": "pipeline"}.get(job.name, job.name))
-        if table is not None and (folder / f"{job.name}.json").exists() and job.name != "frechet":
-            yield f"## {job.name}\n\n{table()}\n"
+        if (folder / f"{job.name}.json").exists():
+            yield f"## {job.name}\n"
+            yield from (f"{tables.TABLES[name]()}\n" for name in SHOWN.get(job.name, (job.name,)))
 
 
 if __name__ == "__main__":

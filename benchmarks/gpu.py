@@ -1,11 +1,14 @@
-"""The small VAE's training step on one CUDA GPU: eager, compiled, as a CUDA graph, and what bounds each.
+"""A recipe's training step on one CUDA GPU: eager, compiled, as a CUDA graph, and what bounds each.
 
-    python benchmarks/gpu.py                      # writes docs/results/gpu.json and prints a table
+    python benchmarks/gpu.py                      # the small VAE; writes docs/results/gpu.json and prints a table
+    python benchmarks/gpu.py --recipe cifar-hvae-optimal --batches 48 --steps 10 --out docs/results/gpu-hvae.json
+    python benchmarks/gpu.py --recipe bair-svg-optimal --batches 100 --steps 10 --out docs/results/gpu-svg.json
     python benchmarks/gpu.py --dry --batches 128  # without a GPU: counts a step's FLOPs, and times it eagerly
 
-A step is forward, backward and fused Adam on one batch that is already there, under the deterministic algorithms that
-training uses. Two bounds stand beside its time: its launches times what launching a kernel that does nothing costs,
-and its FLOPs over the rate of a large matrix product in the same arithmetic (the model-FLOP utilisation). Contenders
+A step is forward, backward and the recipe's optimizer on one batch of random numbers that is already there, under the
+deterministic algorithms that training uses. Two bounds stand beside its time: its launches times what launching a
+kernel that does nothing costs, and its FLOPs over the rate of a large matrix product in the same arithmetic (the
+model-FLOP utilisation); Fourier transforms, as in the hierarchy's large convolutions, torch does not count. Contenders
 take turns. One that fails is entered with its error, and the others go on.
 """
 
@@ -29,11 +32,15 @@ from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
 import sigmavae
+from sigmavae.config import Experiment
 from sigmavae.devices import repeatable
 from sigmavae.files import write_json
-from sigmavae.models import ConvVAE
+from sigmavae.models import SVGConfig
+from sigmavae.recipes import recipe as recipe_of
+from sigmavae.training.optimizer import make_optimizer
 
-SHAPE = (3, 28, 28)
+SMALL = "svhn-optimal"
+CHANNELS = 3
 WARM_UP = 11  # steps before anything is timed or captured
 METHODS = ("eager", "compiled", "compiled, reduce-overhead", "CUDA graph")
 LAUNCHES = ("cudaLaunchKernel", "cuLaunchKernel", "cudaMemcpyAsync", "cudaMemsetAsync", "cudaGraphLaunch")
@@ -50,9 +57,11 @@ class Kind:
     batch: int
     bfloat16: bool
     channels_last: bool
+    recipe: str = SMALL
 
 
 def main(
+    recipe: str = SMALL,
     batches: tuple[int, ...] = (128, 512, 2048),
     methods: tuple[str, ...] = METHODS,
     rounds: int = 5,
@@ -62,7 +71,7 @@ def main(
 ) -> None:
     """Time so many steps in each of so many rounds."""
     device = torch.device("cpu" if dry else "cuda")
-    kinds = list(_kinds(batches, ("eager",) if dry else methods))
+    kinds = list(_kinds(batches, ("eager",) if dry else methods, recipe))
     with repeatable():
         bounds = {"launch": 0.0, "launch_in_graph": 0.0, "peak": {}} if dry else measured_bounds(device)
         rows, timed = [], {}
@@ -85,7 +94,7 @@ def main(
         "bounds": bounds,
         "rows": rows,
         "tf32": {"convolutions": torch.backends.cudnn.allow_tf32, "products": torch.backends.cuda.matmul.allow_tf32},
-        "command": f"python benchmarks/gpu.py --rounds {rounds} --steps {steps}",
+        "command": f"python benchmarks/gpu.py --recipe {recipe} --rounds {rounds} --steps {steps}",
         "device": "cpu" if dry else torch.cuda.get_device_name(device),
         "versions": {
             "torch": torch.__version__,
@@ -101,11 +110,11 @@ def main(
         print(f"wrote {out}")
 
 
-def _kinds(batches: Iterable[int], methods: Iterable[str]) -> Iterator[Kind]:
+def _kinds(batches: Iterable[int], methods: Iterable[str], recipe: str = SMALL) -> Iterator[Kind]:
     """Yield every combination; compiled ones, which take a minute to build, in channels_last alone."""
     for batch, method, bfloat16, last in product(batches, methods, (False, True), (True, False)):
         if last or not method.startswith("compiled"):
-            yield Kind(method, batch, bfloat16, last)
+            yield Kind(method, batch, bfloat16, last, recipe)
 
 
 def built(kind: Kind, device: torch.device) -> tuple[Step, int]:
@@ -129,10 +138,15 @@ def _parts(kind: Kind, device: torch.device) -> tuple[Callable[[], Tensor], torc
     """Return what computes the loss on a batch, and the optimizer of the model in it."""
     torch.manual_seed(0)
     layout = torch.channels_last if kind.channels_last else torch.contiguous_format
-    model = ConvVAE(SHAPE, sigmavae.likelihood("optimal-sigma")).to(device, memory_format=layout).train()
-    x = torch.rand(kind.batch, *SHAPE, device=device).contiguous(memory_format=layout)
-    captured = kind.method == "CUDA graph"
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3, fused=True, capturable=captured)
+    experiment = recipe_of(kind.recipe)
+    shape = shape_of(experiment)
+    model = experiment.model.build(shape, experiment.likelihood.build()).to(device, memory_format=layout).train()
+    x = torch.rand(kind.batch, *shape, device=device)
+    x = x.contiguous(memory_format=layout) if x.dim() == 4 else x
+    model.initialise(x)
+    optimizer = make_optimizer(model.parameters(), experiment.train)
+    for group in optimizer.param_groups:
+        group["capturable"] = kind.method == "CUDA graph"
 
     def of(x: Tensor) -> Tensor:
         return model(x).loss
@@ -146,6 +160,14 @@ def _parts(kind: Kind, device: torch.device) -> tuple[Callable[[], Tensor], torc
             return of(x)
 
     return loss, optimizer
+
+
+def shape_of(experiment: Experiment) -> tuple[int, ...]:
+    """Return the shape of one item that the recipe trains on, in colour."""
+    model, side = experiment.model, experiment.data.size
+    assert side is not None, f"{experiment.name} says no side"
+    image = (CHANNELS, side, side)
+    return (model.past + model.future, *image) if isinstance(model, SVGConfig) else image
 
 
 def _arithmetic(kind: Kind, device: torch.device) -> AbstractContextManager[Any]:
@@ -185,7 +207,7 @@ def graph(loss: Callable[[], Tensor], optimizer: torch.optim.Optimizer) -> Step:
 
 def flops(kind: Kind, device: torch.device) -> int:
     """Return the FLOPs of matrix products and convolutions in a step, a multiplication and an addition being two."""
-    loss, _ = _parts(Kind("eager", 2, False, True), device)  # they are proportional to the batch
+    loss, _ = _parts(Kind("eager", 2, False, True, kind.recipe), device)  # they are proportional to the batch
     with FlopCounterMode(display=False) as counter:
         loss().backward()
     return counter.get_total_flops() * kind.batch // 2

@@ -171,3 +171,14 @@ def test_overfits_one_batch_and_sigma_follows_the_error():
         optimiser.step()
     assert float(elbo.loss.detach()) < float(first.loss.detach()) - 50
     assert float(elbo.sigma) < 0.5 * float(first.sigma)
+
+
+def test_images_of_another_shape_are_named():
+    with pytest.raises(ValueError, match=r"x is \(2, 3, 32, 32\): this model takes images \(B, 3, 28, 28\)"):
+        model()(torch.rand(2, 3, 32, 32))
+
+
+def test_all_of_it_in_bfloat16():
+    elbo = model(width=4).bfloat16()(torch.rand(2, 3, 28, 28).bfloat16())
+    assert elbo.distortion.dtype == elbo.rate.dtype == torch.float32
+    elbo.loss.backward()

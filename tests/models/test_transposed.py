@@ -49,6 +49,18 @@ def test_a_last_layer_that_does_not_fit_the_phases_is_refused():
         last_two(torch.randn(2, 3, 4, 4, dtype=torch.float64), phased, nn.ConvTranspose2d(5, 2, 3, padding=1).double())
 
 
+@pytest.mark.parametrize("options", [{}, {"stride": 2, "padding": 2}, {"padding": 4, "dilation": 2}])
+def test_a_last_layer_that_changes_the_size_is_refused(options: dict[str, int]):
+    _, phased = twins(6, 2)
+    with pytest.raises(ValueError, match="keeps the size"):
+        last_two(torch.randn(2, 3, 4, 4).double(), phased, nn.ConvTranspose2d(5, 2, 5, **options).double())
+
+
+def test_no_images_give_none():
+    _, phased = twins(6, 2)
+    assert phased(torch.empty(0, 3, 4, 5, dtype=torch.float64)).shape == (0, 5, 8, 10)
+
+
 def test_channels_last_stays_channels_last():
     layer = TransposedConv2d(8, 4, 6, 2).to(memory_format=torch.channels_last)
     x = torch.randn(2, 8, 7, 7).to(memory_format=torch.channels_last)

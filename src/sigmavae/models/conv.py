@@ -46,6 +46,8 @@ class ConvVAE(GaussianLatentModel):
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and log-variance of q(z | x), (B, latent) each, in full precision."""
+        if x.shape[1:] != self.shape:
+            raise ValueError(f"x is {tuple(x.shape)}: this model takes images (B, {', '.join(map(str, self.shape))})")
         features = self.encoder(x)
         # The rate is a difference of large terms: half precision from autocast ends here.
         with torch.autocast(features.device.type, enabled=False):

@@ -13,10 +13,10 @@ from torch.nn import functional as F
 
 def from_map(x: Tensor, linear: nn.Linear) -> Tensor:
     """Return linear(x.flatten(1)): as a convolution whose kernel is as large as the map."""
+    weight, bias = linear.weight.to(x.dtype), linear.bias.to(x.dtype)
     if x.is_cuda:  # a product of matrices is what it has the fastest form of
-        flat: Tensor = linear(x.flatten(1))
-        return flat
-    return F.conv2d(x, linear.weight.unflatten(1, x.shape[1:]), linear.bias).flatten(1)
+        return F.linear(x.flatten(1), weight, bias)
+    return F.conv2d(x, weight.unflatten(1, x.shape[1:]), bias).flatten(1)
 
 
 def to_map(z: Tensor, linear: nn.Linear, shape: Sequence[int]) -> Tensor:
@@ -24,5 +24,5 @@ def to_map(z: Tensor, linear: nn.Linear, shape: Sequence[int]) -> Tensor:
     channels, height, width = shape
     weight = linear.weight.unflatten(0, (channels, height * width)).transpose(0, 1).flatten(0, 1)
     bias = linear.bias.unflatten(0, (channels, height * width)).t().flatten()
-    rows = F.linear(z, weight, bias)
+    rows = F.linear(z.to(weight.dtype), weight, bias)
     return rows.view(-1, height, width, channels).permute(0, 3, 1, 2)

@@ -45,6 +45,8 @@ def last_two(x: Tensor, up: TransposedConv2d, last: nn.ConvTranspose2d) -> Tenso
 
     What is shuffled are then a few output channels, and not the many between the two layers.
     """
+    if not keeps_size(last):
+        raise ValueError(f"{last}: last_two takes a layer that keeps the size, of stride 1 and padding (k - 1) / 2")
     if x.is_cuda:
         large: Tensor = last(F.relu_(up(x)))
         return large
@@ -53,14 +55,21 @@ def last_two(x: Tensor, up: TransposedConv2d, last: nn.ConvTranspose2d) -> Tenso
     return shuffle(_same_size(hidden, between_phases(last.weight.to(hidden.dtype), stride), last.bias, stride), stride)
 
 
+def keeps_size(layer: nn.ConvTranspose2d) -> bool:
+    """Whether a layer's output has the size of its input: stride 1, padding (k - 1) / 2 and nothing else."""
+    plain = (layer.stride, layer.dilation, layer.output_padding, layer.groups) == ((1, 1), (1, 1), (0, 0), 1)
+    return plain and layer.padding == tuple((side - 1) / 2 for side in layer.kernel_size)
+
+
 def shuffle(y: Tensor, stride: int) -> Tensor:
     """Return phases (B, s^2 O, H, W) put into place, (B, O, s H, s W), in channels_last.
 
     The outputs of a phase lie side by side there, so whole runs of them are copied; `pixel_shuffle` has them apart.
     """
-    batch, _, height, width = y.shape
-    grid = y.permute(0, 2, 3, 1).unflatten(3, (stride, stride, -1))
-    rows: Tensor = grid.transpose(2, 3).reshape(batch, stride * height, stride * width, -1)
+    batch, channels, height, width = y.shape
+    outputs = channels // stride**2
+    grid = y.permute(0, 2, 3, 1).reshape(batch, height, width, stride, stride, outputs)
+    rows: Tensor = grid.transpose(2, 3).reshape(batch, stride * height, stride * width, outputs)
     return rows.permute(0, 3, 1, 2)
 
 
