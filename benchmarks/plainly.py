@@ -41,8 +41,9 @@ def all_layers() -> Iterator[None]:
         yield
 
 
-def _from_map(x: Tensor, linear: nn.Linear) -> Tensor:
-    return linear(x.flatten(1))
+def _from_map(x: Tensor, *linears: nn.Linear) -> list[Tensor]:
+    flat = x.flatten(1)
+    return [linear(flat) for linear in linears]
 
 
 def _to_map(z: Tensor, linear: nn.Linear, shape: Sequence[int]) -> Tensor:

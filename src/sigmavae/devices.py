@@ -29,6 +29,14 @@ def best_precision(device: torch.device) -> Literal["32", "bf16-mixed"]:
     return "32"
 
 
+def seed_noise(seed: int, device: torch.device) -> None:
+    """Set the generators that a model on a device draws from, and not all there are: every step does it."""
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
+
+
 @contextmanager
 def repeatable() -> Iterator[None]:
     """Let a GPU use only algorithms whose sums do not depend on the order in which its threads arrive.

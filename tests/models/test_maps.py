@@ -13,10 +13,13 @@ def results(y: Tensor, *inputs: Tensor) -> list[Tensor]:
 
 def test_from_a_map():
     torch.manual_seed(0)
-    linear = nn.Linear(5 * 3 * 4, 7).double()
+    linears = [nn.Linear(5 * 3 * 4, 7).double(), nn.Linear(5 * 3 * 4, 2).double()]
+    weights = [parameter for linear in linears for parameter in linear.parameters()]
     x = torch.randn(2, 5, 3, 4, dtype=torch.float64).contiguous(memory_format=torch.channels_last).requires_grad_()
-    ours = results(from_map(x, linear), x, *linear.parameters())
-    theirs = results(linear(x.flatten(1)), x, *linear.parameters())
+    found = from_map(x, *linears)
+    assert [y.shape for y in found] == [(2, 7), (2, 2)]
+    ours = results(torch.cat(found, 1), x, *weights)
+    theirs = results(torch.cat([linear(x.flatten(1)) for linear in linears], 1), x, *weights)
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
 
 

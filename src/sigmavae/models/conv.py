@@ -52,7 +52,8 @@ class ConvVAE(GaussianLatentModel):
         # The rate is a difference of large terms: half precision from autocast ends here.
         with torch.autocast(features.device.type, enabled=False):
             features = full_precision(features)
-            return from_map(features, self.mean), from_map(features, self.log_variance)
+            mean, log_variance = from_map(features, self.mean, self.log_variance)
+            return mean, log_variance
 
     def decode(self, z: Tensor) -> Tensor:
         """Return decoder features for latent codes (B, latent)."""

@@ -7,16 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 
-def from_map(x: Tensor, linear: nn.Linear) -> Tensor:
-    """Return linear(x.flatten(1)): as a convolution whose kernel is as large as the map."""
-    weight, bias = linear.weight.to(x.dtype), linear.bias.to(x.dtype)
+def from_map(x: Tensor, *linears: nn.Linear) -> tuple[Tensor, ...]:
+    """Return linear(x.flatten(1)) of each layer: as one convolution whose kernel is as large as the map."""
+    weight = torch.cat([linear.weight for linear in linears]).to(x.dtype)
+    bias = torch.cat([linear.bias for linear in linears]).to(x.dtype)
     if x.is_cuda:  # a product of matrices is what it has the fastest form of
-        return F.linear(x.flatten(1), weight, bias)
-    return F.conv2d(x, weight.unflatten(1, x.shape[1:]), bias).flatten(1)
+        every = F.linear(x.flatten(1), weight, bias)
+    else:
+        every = F.conv2d(x, weight.unflatten(1, x.shape[1:]), bias).flatten(1)
+    sizes = [linear.out_features for linear in linears]
+    return torch.split(every, sizes, dim=1)
 
 
 def to_map(z: Tensor, linear: nn.Linear, shape: Sequence[int]) -> Tensor:

@@ -18,7 +18,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from sigmavae.config import Experiment
 from sigmavae.data import Batches, Splits
-from sigmavae.devices import repeatable
+from sigmavae.devices import repeatable, seed_noise
 from sigmavae.errors import DivergedError
 from sigmavae.models import Elbo, LatentModel
 from sigmavae.progress import Progress
@@ -146,7 +146,7 @@ class _Fit:
                 distributed.broadcast(value, 0)
 
     def _seed(self, stream: Stream) -> None:
-        torch.manual_seed(seed_for(self.experiment.seed, stream, self.step, self.fabric.global_rank))
+        seed_noise(seed_for(self.experiment.seed, stream, self.step, self.fabric.global_rank), self.fabric.device)
 
     def _look(self, elbo: Elbo) -> None:
         values = _summary(elbo)
