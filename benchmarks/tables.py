@@ -362,6 +362,39 @@ def hierarchy() -> str:
     return "\n".join([*lines, "", f"{note} {_source(found['rows'], found['command'])}"])
 
 
+def moving_mnist() -> str:
+    found = _read("moving-mnist")
+    lines = ["| | " + " | ".join(f"`{row['name']}`" for row in found["rows"]) + " |"]
+    lines += ["|---|" + "---:|" * len(found["rows"])]
+    last = max(key for key in found["rows"][0]["metrics"] if key.startswith("psnr_frame_") and "stderr" not in key)[-2:]
+    wanted = (
+        ("nll, nats a frame", "nll_per_frame", "{:.0f}"),
+        ("the same with sigma refitted", "nll_per_frame_recalibrated", "{:.0f}"),
+        ("bits/dim of the 8-bit data", "bits_per_dim", "{:.3f}"),
+        ("the same with sigma refitted", "bits_per_dim_recalibrated", "{:.3f}"),
+        ("rate, nats a frame", "video_rate", "{:.1f}"),
+        ("sigma", "sigma", "{:.3f}"),
+        ("calibration error", "video_error", "{:.3f}"),
+        ("PSNR of a future, dB", "psnr", "{:.2f}"),
+        ("PSNR of the best", "psnr_best", "{:.2f}"),
+        (f"PSNR of the best, frame {last}", f"psnr_best_frame_{last}", "{:.2f}"),
+        ("SSIM of a future", "ssim", "{:.3f}"),
+        ("SSIM of the best", "ssim_best", "{:.3f}"),
+        (f"SSIM of the best, frame {last}", f"ssim_best_frame_{last}", "{:.3f}"),
+    )
+    for title, key, form in wanted:
+        metrics = [row["metrics"] for row in found["rows"]]
+        cells = [f"{form.format(m[key])} ± {form.format(m[_stderr(key)])}" if _stderr(key) in m else form.format(m[key])
+                 for m in metrics]  # fmt: skip
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    for title, part in (("first", slice(0, 5)), ("last", slice(-5, None))):
+        cells = [f"{statistics.mean(row['sharpness'][part]):.2f}" for row in found["rows"]]
+        lines.append(f"| sharpness of futures, {title} five frames | {' | '.join(cells)} |")
+    one = found["rows"][0]
+    note = f"{one['steps']:,} steps of one seed. The best of {one['metrics']['video_predictions']} futures, by each measure."
+    return "\n".join([*lines, "", f"{note} {_at(found)}"])
+
+
 def _stderr(name: str) -> str:
     ending = "_recalibrated" if name.endswith("_recalibrated") else ""
     return f"{name.removesuffix(ending)}_stderr{ending}"
@@ -382,6 +415,7 @@ TABLES = {
     "datasets": datasets,
     "speed": speed,
     "ablation": ablation,
+    "moving_mnist": moving_mnist,
     "curves": curves,
     "inference": inference,
     "cold": cold,
