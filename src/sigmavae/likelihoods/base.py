@@ -43,7 +43,7 @@ class Likelihood(nn.Module, ABC):
     def observe(self, h: Tensor, x: Tensor) -> None:
         """Learn the scale from data that is not trained on; only analytic scales have anything to learn."""
         self.door.batch(x, h, self.channels(h))
-        with torch.autocast(h.device.type, enabled=False):
+        with full_arithmetic(h):
             h = full_precision(h)
             self.learn(h, x.to(h.dtype))
 
@@ -59,7 +59,7 @@ class Likelihood(nn.Module, ABC):
         channels = self.channels(h)
         if x is not None:
             self.door.batch(x, h, channels)
-        with torch.autocast(h.device.type, enabled=False):
+        with full_arithmetic(h):
             h = full_precision(h)
             return self.condition(h, None if x is None else x.to(h.dtype))
 
@@ -89,3 +89,8 @@ class Likelihood(nn.Module, ABC):
 def full_precision(t: Tensor) -> Tensor:
     """Return half precision as float32; float64 stays what it is."""
     return t if t.dtype == torch.float64 else t.float()
+
+
+def full_arithmetic(t: Tensor) -> torch.autocast:
+    """Return a context in which what is computed where t lies is not rounded by autocast."""
+    return torch.autocast(t.device.type, enabled=False)

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from sigmavae.likelihoods import tiles
-from sigmavae.likelihoods.base import Likelihood, full_precision
+from sigmavae.likelihoods.base import Likelihood, full_arithmetic, full_precision
 from sigmavae.likelihoods.conditional import Conditional
 from sigmavae.likelihoods.tiles import Pixels, Pixelwise, Tile, flat
 
@@ -74,7 +74,8 @@ class FusedHead(Likelihood):
 
     def apply_layer(self, inputs: Tensor) -> Tensor:
         """Return what the last layer makes of inputs (B, width, *S), whole."""
-        h = tiles.apply_layer(flat(inputs), self.weight, self.bias)
+        with full_arithmetic(inputs):  # refit comes here without `forward`
+            h = tiles.apply_layer(flat(inputs), self.weight, self.bias)
         return h.reshape(*h.shape[:2], *inputs.shape[2:])
 
 
@@ -113,7 +114,8 @@ class Tiled(Conditional):
         """Return (*lead, B, C, *S) put together from what is read from every tile's distribution."""
         inputs = flat(self._inputs)
         whole = inputs.new_empty(*lead, inputs.shape[0], self.event_shape[0], inputs.shape[2])
-        for at in tiles.cut(inputs, self._weight.shape[0], self._memory):
-            h = tiles.apply_layer(inputs[at], self._weight, self._bias)
-            whole[(..., *at)] = read(self._likelihood.condition(h, None), at)
+        with full_arithmetic(inputs):
+            for at in tiles.cut(inputs, self._weight.shape[0], self._memory):
+                h = tiles.apply_layer(inputs[at], self._weight, self._bias)
+                whole[(..., *at)] = read(self._likelihood.condition(h, None), at)
         return whole.reshape(lead + self.batch_shape + self.event_shape)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.autograd import Function
 from torch.nn import functional as F
 
-from sigmavae.likelihoods.base import Likelihood
+from sigmavae.likelihoods.base import Likelihood, full_arithmetic
 from sigmavae.likelihoods.conditional import Conditional
 from sigmavae.likelihoods.door import Door
 
@@ -109,8 +109,9 @@ class _LogProb(Function):
         ctx.budget = budget
         ctx.save_for_backward(x, inputs, weight, bias)
         total = inputs.new_zeros(inputs.shape[0])
-        for at in cut(inputs, likelihood.features(x.shape[1]), budget):
-            total[at[0]] += likelihood.score(apply_layer(inputs[at], weight, bias), x[at])
+        with full_arithmetic(inputs):
+            for at in cut(inputs, likelihood.features(x.shape[1]), budget):
+                total[at[0]] += likelihood.score(apply_layer(inputs[at], weight, bias), x[at])
         return total
 
     @staticmethod
@@ -119,15 +120,16 @@ class _LogProb(Function):
         x, inputs, weight, bias = ctx.saved_tensors
         to_inputs = torch.empty_like(inputs)
         to_weight, to_bias = (None, None) if weight is None else (torch.zeros_like(weight), torch.zeros_like(bias))
-        for at in cut(inputs, ctx.likelihood.features(x.shape[1]), ctx.budget):
-            tile = inputs[at]
-            to_h = ctx.likelihood.slope(apply_layer(tile, weight, bias), x[at], slope[at[0]])
-            if to_weight is None or to_bias is None:
-                to_inputs[at] = to_h
-            else:
-                to_inputs[at] = torch.matmul(weight.T, to_h)
-                to_weight += torch.matmul(to_h, tile.mT).sum(0)
-                to_bias += to_h.sum((0, 2))
+        with full_arithmetic(inputs):
+            for at in cut(inputs, ctx.likelihood.features(x.shape[1]), ctx.budget):
+                tile = inputs[at]
+                to_h = ctx.likelihood.slope(apply_layer(tile, weight, bias), x[at], slope[at[0]])
+                if to_weight is None or to_bias is None:
+                    to_inputs[at] = to_h
+                else:
+                    to_inputs[at] = torch.matmul(weight.T, to_h)
+                    to_weight += torch.matmul(to_h, tile.mT).sum(0)
+                    to_bias += to_h.sum((0, 2))
         return None, None, None, to_inputs, to_weight, to_bias
 
 
