@@ -38,12 +38,9 @@ class Pixelwise(Likelihood):
         """Return ln p(x) of each item's pixels, (B,), for features (B, features(C), N)."""
         return self.condition(h, None)._log_terms(x).flatten(1).sum(1)
 
+    @abstractmethod
     def slope(self, h: Tensor, x: Tensor, weight: Tensor) -> Tensor:
-        """Return the gradient of the sum of weight (B,) times `score` with respect to h."""
-        h = h.detach().requires_grad_()
-        with torch.enable_grad():
-            score = self.score(h, x)
-        return torch.autograd.grad(score, h, weight)[0]
+        """Return the gradient of the sum of weight (B,) times `score` with respect to h, in closed form."""
 
 
 class Pixels(Conditional):
@@ -80,7 +77,7 @@ def log_prob(
 
     It is differentiable once, with respect to inputs, weight and bias.
     """
-    total: Tensor = _LogProb.apply(likelihood, budget, flat(x), flat(inputs), weight, bias)  # type: ignore[no-untyped-call]
+    total: Tensor = _LogProb.apply(likelihood, budget, x.to(inputs.dtype), inputs, weight, bias)  # type: ignore[no-untyped-call]
     return total
 
 
@@ -107,7 +104,8 @@ class _LogProb(Function):
     ) -> Tensor:
         ctx.likelihood = likelihood
         ctx.budget = budget
-        ctx.save_for_backward(x, inputs, weight, bias)
+        ctx.save_for_backward(x, inputs, weight, bias)  # as they came: a cropped map is copied to be flat
+        x, inputs = flat(x), flat(inputs)
         total = inputs.new_zeros(inputs.shape[0])
         with full_arithmetic(inputs):
             for at in cut(inputs, likelihood.features(x.shape[1]), budget):
@@ -117,7 +115,8 @@ class _LogProb(Function):
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor | None, ...]:
         refuse_second_derivatives()
-        x, inputs, weight, bias = ctx.saved_tensors
+        x, whole, weight, bias = ctx.saved_tensors
+        x, inputs = flat(x), flat(whole)
         to_inputs = torch.empty_like(inputs)
         to_weight, to_bias = (None, None) if weight is None else (torch.zeros_like(weight), torch.zeros_like(bias))
         with full_arithmetic(inputs):
@@ -128,9 +127,9 @@ class _LogProb(Function):
                     to_inputs[at] = to_h
                 else:
                     to_inputs[at] = torch.matmul(weight.T, to_h)
-                    to_weight += torch.matmul(to_h, tile.mT).sum(0)
+                    to_weight += torch.einsum("bkn,bfn->kf", to_h, tile)
                     to_bias += to_h.sum((0, 2))
-        return None, None, None, to_inputs, to_weight, to_bias
+        return None, None, None, to_inputs.reshape(whole.shape), to_weight, to_bias
 
 
 def apply_layer(inputs: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
