@@ -1,11 +1,9 @@
 """A likelihood behind a fused layer is the likelihood behind that layer, in less memory."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
 import sigmavae
 from sigmavae.likelihoods.tiles import cut
@@ -108,23 +106,61 @@ def test_wrong_use_is_named():
         head(torch.zeros(2, 768, 4, 4))
     with pytest.raises(ValueError, match="made for channels=3, not 1"):
         head.features(1)
+    with pytest.raises(TypeError, match=r"'categorical' is no likelihood: sigmavae.likelihood\(name\)"):
+        sigmavae.FusedHead("categorical", width=6)
     with pytest.raises(ValueError, match="width=0"):
         sigmavae.FusedHead(sigmavae.likelihood("categorical"), width=0)
 
 
-MEMORY = """
-import resource, torch, sigmavae
-torch.set_num_threads(1)
-head = sigmavae.FusedHead(sigmavae.likelihood("categorical"), width=8)
-def step(side):
-    f, x = torch.randn(1, 8, side, side, requires_grad=True), torch.rand(1, 3, side, side)
-    head(f, x).log_prob(x).sum().backward()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-step(64)
-print(-step(64) + step(256))
-"""
+def test_starts_as_a_convolution_and_loads_one():
+    torch.manual_seed(0)
+    head = sigmavae.FusedHead(sigmavae.likelihood("bitwise"), WIDTH, channels=3)
+    torch.manual_seed(0)
+    conv = torch.nn.Conv2d(WIDTH, 24, 1)
+    assert torch.equal(head.weight, conv.weight[..., 0, 0])
+    assert torch.equal(head.bias, conv.bias)
+    other = torch.nn.Conv2d(WIDTH, 24, 1)
+    head.load_state_dict(other.state_dict())
+    inputs = torch.randn(2, WIDTH, 4, 3)
+    torch.testing.assert_close(head.apply_layer(inputs), other(inputs))
+    head.load_state_dict(head.state_dict())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        sigmavae.FusedHead(sigmavae.likelihood("bitwise"), 9, 3).load_state_dict(torch.nn.Conv2d(1, 24, 3).state_dict())
+    assert "width=5, channels=3" in repr(head)
 
 
-def test_an_image_of_many_logits_takes_little_memory():
-    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 256 * 256 * 768 * 4 / 1024 / 4  # kilobytes: a quarter of the logits alone
+@over(MANY)
+def test_no_samples_and_nothing_to_observe(case: Case):
+    head, inputs, x = given(case)
+    p, q = head(inputs), head.likelihood(plain(head, inputs))
+    for lead in ((0,), (2, 0), (0, 2)):
+        none = x.expand(*lead, *x.shape)
+        assert p.log_prob(none).shape == q.log_prob(none).shape == (*lead, len(x))
+    with FlopCounterMode(display=False) as counted:
+        head.observe(inputs, x)
+    assert counted.get_total_flops() == 0
+
+
+@over([*MANY[:3], Case("optimal-sigma")])
+def test_a_hierarchical_model_trains_with_a_head(case: Case):
+    head = sigmavae.FusedHead(case.make(), 4, 3)
+    model = sigmavae.HVAE((3, 8, 8), head, latents=(2, 2), halvings=(1,), width=4, blocks=1)
+    x = torch.randint(0, 256, (4, 3, 8, 8)) / 255
+    model.initialise(x)
+    model(x).loss.backward()
+    assert bool(head.weight.grad.abs().sum() > 0)
+    assert model.eval().sample(2).shape == (2, 3, 8, 8)
+
+
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")  # torch's compiler does
+@over(MANY)
+def test_traces_into_one_graph(case: Case):
+    torch._dynamo.reset()
+    head, inputs, x = given(case)
+    compiled = torch.compile(lambda f: head(f, x).log_prob(x), fullgraph=True, backend="aot_eager")
+    results = []
+    for score in (compiled, lambda f: head(f, x).log_prob(x)):
+        f = inputs.clone().requires_grad_()
+        value = score(f)
+        results.append((value.detach(), *torch.autograd.grad(value.sum(), (f, head.weight, head.bias))))
+    torch.testing.assert_close(*results)

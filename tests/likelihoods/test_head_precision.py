@@ -1,6 +1,7 @@
 """A fused head computes in float32, or float64 if its features are, whatever autocast and its weights are in."""
 
 import contextlib
+import copy
 
 import pytest
 import torch
@@ -57,3 +58,28 @@ def test_autocast_changes_nothing_that_is_learned_or_refitted(case: Case):
                 head = head.refit([(inputs, x)])
         results.append(dict(head.named_buffers()))
     torch.testing.assert_close(results[1], results[0], rtol=0, atol=0)
+
+
+@over(CASES)
+def test_weights_in_half_precision_are_lifted_and_features_in_float64_stay(case: Case):
+    head, inputs, x = given(case)
+    head.bfloat16()
+    lifted = copy.deepcopy(head).float()
+    p, q = head(inputs.bfloat16(), x), lifted(inputs.bfloat16().float(), x)
+    assert p.log_prob(x).dtype == torch.float32
+    if not dict(head.named_buffers()) and not dict(head.likelihood.named_parameters()):
+        torch.testing.assert_close(p.log_prob(x), q.log_prob(x), rtol=0, atol=0)
+    (p.log_prob(x).sum() + p.mean.sum()).backward()
+    assert head.weight.grad.dtype == torch.bfloat16
+    assert lifted(inputs.double(), x).log_prob(x.double()).dtype == torch.float64
+
+
+@over(MANY)
+def test_data_in_float64_beside_features_in_float32(case: Case):
+    head, inputs, x = given(case)
+    results = []
+    for data in (x, x.double()):
+        f = inputs.clone().requires_grad_()
+        value = head(f, data).log_prob(data)
+        results.append((value.detach(), *torch.autograd.grad(value.sum(), (f, head.weight, head.bias))))
+    torch.testing.assert_close(results[1], results[0])

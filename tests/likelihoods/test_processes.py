@@ -1,5 +1,6 @@
 """Two processes with half the batch each give the loss, the gradients and the running sigma of one."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
+import sigmavae
 from tests.cases import CASES, Case
 from tests.processes import in_two
 
@@ -14,10 +16,11 @@ from tests.processes import in_two
 class Decoder(torch.nn.Module):
     """A linear decoder with a likelihood, as a user would write it."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, fused: bool = False) -> None:
         super().__init__()
         torch.manual_seed(0)
-        self.likelihood = case.make(torch.float64)
+        likelihood = case.make(torch.float64)
+        self.likelihood = sigmavae.FusedHead(likelihood, 5, 3).double() if fused else likelihood
         self.linear = torch.nn.Linear(6, self.likelihood.features(3), dtype=torch.float64)
 
     def forward(self, z: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
@@ -37,27 +40,27 @@ def results(model: torch.nn.Module, loss: torch.Tensor) -> dict[str, torch.Tenso
 
 def halves() -> dict[str, dict[str, torch.Tensor]]:
     every = {}
-    for case in CASES:
-        model = DistributedDataParallel(Decoder(case))
+    for case, fused in itertools.product(CASES, (False, True)):
+        model = DistributedDataParallel(Decoder(case, fused))
         z, x = batch()
         first = 3 * distributed.get_rank()
         loss = model(z[first : first + 3], x[first : first + 3])
         loss.backward()
         total = loss.detach().clone()
         distributed.all_reduce(total)
-        every[str(case)] = results(model.module, total / 2)
+        every[f"{case} {fused}"] = results(model.module, total / 2)
     return every
 
 
 def test_two_processes_equal_one(tmp_path: Path):
     ranks = in_two(halves, tmp_path)
-    for case in CASES:
-        model = Decoder(case)
+    for case, fused in itertools.product(CASES, (False, True)):
+        model, key = Decoder(case, fused), f"{case} {fused}"
         loss = model(*batch())
         loss.backward()
         for name, want in results(model, loss).items():
             for rank in ranks:
-                torch.testing.assert_close(rank[str(case)][name], want, msg=lambda m, c=case, n=name: f"{c} {n}: {m}")
+                torch.testing.assert_close(rank[key][name], want, msg=lambda m, c=key, n=name: f"{c} {n}: {m}")
 
 
 @pytest.mark.parametrize("name", ["optimal-sigma", "image-sigma"])

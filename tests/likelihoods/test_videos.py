@@ -74,3 +74,13 @@ def test_impossible_options_are_refused(options):
 def test_images_have_no_frames():
     with pytest.raises(ValueError, match="is for videos"):
         sigmavae.likelihood("optimal-sigma", frames=2)(torch.zeros(2, 1, 3, 3), torch.zeros(2, 1, 3, 3))
+
+
+@pytest.mark.parametrize("name", ["categorical", "bitwise", "logistic-mixture"])
+def test_frames_behind_a_fused_head_are_those_of_the_likelihood(name: str):
+    likelihood, _, x = Case(name).given(EVENT)
+    head = sigmavae.FusedHead(likelihood, 2, 3, memory=7 * likelihood.features(3) * 8).double()
+    inputs = torch.randn(4, 2, *EVENT[1:], dtype=torch.float64)
+    p, q = head(inputs), likelihood(head.apply_layer(inputs))
+    torch.testing.assert_close(p.frame_log_prob(x), q.frame_log_prob(x))
+    torch.testing.assert_close(p.frame_bin_log_prob(x), q.frame_bin_log_prob(x))

@@ -33,10 +33,12 @@ def small_vae(name: str = "optimal-sigma", **options) -> LatentModel:
     return model
 
 
-def small_svg(name: str = "optimal-sigma", **options) -> SVG:
+def small_svg(name: str = "optimal-sigma", fused: bool = False, **options) -> SVG:
     """A narrow model of videos of random weights that has seen some batches in training."""
     torch.manual_seed(0)
     likelihood = sigmavae.likelihood(name, **options)
+    if fused:
+        likelihood = sigmavae.FusedHead(likelihood, 3, 1)
     net = SVG((6, 1, SIDE, SIDE), likelihood, past=PAST, future=3, backbone="dcgan", g=4, z=2, rnn=4, width=2)
     for _ in range(3):
         net(torch.rand(4, FRAMES, 1, SIDE, SIDE))

@@ -22,6 +22,7 @@ from tests.metrics.models import small_svg as svg
 
 @pytest.mark.parametrize(("name", "options"), [
     ("optimal-sigma", {}), ("optimal-sigma", {"frames": 2}), ("image-sigma", {}), ("logistic-mixture", {}),
+    ("categorical", {"fused": True}),
 ])  # fmt: skip
 def test_frames_are_parts_of_the_bound(name: str, options: dict):
     net = svg(name, **options)
