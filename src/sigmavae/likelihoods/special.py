@@ -26,8 +26,8 @@ def log_bin(log_cdf: Callable[[Tensor], Tensor], a: Tensor, b: Tensor, first: Te
 
     The interval is mirrored to the side of the mean where the CDF is the smaller one: there the difference of two
     CDFs does not cancel, so in float64 a bin 50 deviations out still has its exact mass; in float32 the two log-CDFs,
-    numbers of thousands there, keep fewer digits of their difference. Bins marked first reach down to minus infinity
-    and bins marked last up to infinity: of those, one CDF is the mass.
+    numbers above a thousand there, keep fewer digits of their difference. Bins marked first reach down to minus
+    infinity and bins marked last up to infinity: of those, one CDF is the mass.
     """
     low, high = _mirrored(a, b, first, last)
     log_high, log_low = log_cdf(high), log_cdf(low)
