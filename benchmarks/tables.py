@@ -391,7 +391,8 @@ def moving_mnist() -> str:
         cells = [f"{statistics.mean(row['sharpness'][part]):.2f}" for row in found["rows"]]
         lines.append(f"| sharpness of futures, {title} five frames | {' | '.join(cells)} |")
     one = found["rows"][0]
-    note = f"{one['steps']:,} steps of one seed. The best of {one['metrics']['video_predictions']} futures, by each measure."
+    of = one["metrics"]["video_predictions"]
+    note = f"{one['steps']:,} steps of one seed. The best of {of} futures, by each measure."
     return "\n".join([*lines, "", f"{note} {_at(found)}"])
 
 
