@@ -53,7 +53,7 @@ def _measured(name: str, rounds: int) -> dict[str, list[float]]:
     torch.manual_seed(0)
     experiment = recipe(name)
     shape = (experiment.model.past + experiment.model.future, CHANNELS.get(name, 1), 64, 64)
-    net = experiment.model.build(shape, experiment.likelihood.build()).to(memory_format=torch.channels_last)
+    net = experiment.model.build(shape, experiment.likelihood.build(shape)).to(memory_format=torch.channels_last)
     x = torch.rand(SETTINGS[name], *shape)
     contenders: dict[str, Callable[[], Tensor]] = {
         "all frames at once": lambda: net(x).loss,

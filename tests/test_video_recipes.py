@@ -42,17 +42,38 @@ def test_recipes_are_complete_and_survive_json(name: str):
     assert from_json(to_json(experiment)) == experiment
     with torch.device("meta"):
         channels = experiment.data.channels or (1 if "mnist" in name else 3)
-        experiment.model.build((30, channels, 64, 64), experiment.likelihood.build())
+        shape = (30, channels, 64, 64)
+        experiment.model.build(shape, experiment.likelihood.build(shape))
 
 
 def test_the_originals_decoder():
     bair = recipe("bair-svg-original")
-    assert float(bair.likelihood.build().sigma) == pytest.approx(0.7838, abs=1e-4)
+    assert float(bair.likelihood.build((30, 3, 64, 64)).sigma) == pytest.approx(0.7838, abs=1e-4)
     assert (bair.model.skips, bair.model.score_past) == ("before-last", True)
     assert (bair.train.lr, bair.train.batch, bair.train.steps) == (2e-3, 100, 300 * 600)
     moving = recipe("moving-mnist-narrow-original")
-    assert float(moving.likelihood.build().sigma) ** 2 == pytest.approx(4096 * 1e-4 / 2)
+    assert float(moving.likelihood.build((30, 1, 64, 64)).sigma) ** 2 == pytest.approx(4096 * 1e-4 / 2)
     assert recipe("moving-mnist-narrow-optimal").train == moving.train
+
+
+@pytest.mark.parametrize(
+    ("words", "beta"),
+    [
+        ([], 3 * 16 * 16 * 1e-4),
+        (["--data.channels", "1"], 16 * 16 * 1e-4),
+        (["--data.size", "32"], 3 * 32 * 32 * 1e-4),
+        (["--likelihood.beta", "0.5"], 0.5),
+    ],
+    ids=str,
+)
+def test_the_originals_beta_is_of_the_data_trained_on(words: list[str], beta: float, tmp_path: Path):
+    for number in range(4):
+        (tmp_path / f"{number}.gif").write_bytes(gif(pixels(5, 16, 16, 3, seed=number)))
+    size = [] if "--data.size" in words else ["--data.size", "16"]
+    command = ["train", "videos-svg-original", *TINY, "--data.path", str(tmp_path), *size, *words]
+    assert main([*command, "--train.steps", "1", "--out", str(tmp_path / "run")]) == 0
+    result = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert result["metrics"]["sigma"] == pytest.approx((beta / 2) ** 0.5)
 
 
 def test_a_misspelt_one_is_answered_with_the_nearest():

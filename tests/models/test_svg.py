@@ -8,11 +8,12 @@ import torch
 from torch import Tensor, nn
 
 import sigmavae
+from sigmavae.config import LikelihoodConfig
 from sigmavae.errors import ConfigError, MetricError
 from sigmavae.models import SVG, SVGConfig
 from sigmavae.models.frame_blocks import Joined
 from sigmavae.noise import ItemNoise
-from sigmavae.video_recipes import beta_of
+from sigmavae.video_recipes import WEIGHT
 from tests.cases import CASES, Case, over
 
 SHAPE = (8, 3, 16, 16)
@@ -268,7 +269,7 @@ def original_loss(net: SVG, x: Tensor, noise: Tensor) -> Tensor:
 
 def test_the_original_loss_is_a_beta_decoder():
     values = 3 * 16 * 16
-    likelihood = sigmavae.likelihood("beta", beta=beta_of(values))
+    likelihood = LikelihoodConfig("beta", weight=WEIGHT).build(SHAPE)
     net = lively(model(likelihood=likelihood, past=3, skips="before-last", score_past=True))
     for part in net.modules():
         part.training = not isinstance(part, nn.BatchNorm2d)  # statistics that do not depend on how frames are grouped
@@ -299,7 +300,8 @@ def test_given_frames_count_in_training_alone():
 
 
 def test_sigma_of_the_papers_bair_setting():
-    assert float(sigmavae.likelihood("beta", beta=beta_of(3 * 64 * 64)).sigma) == pytest.approx(0.78, abs=0.005)
+    likelihood = LikelihoodConfig("beta", weight=WEIGHT).build((30, 3, 64, 64))
+    assert float(likelihood.sigma) == pytest.approx(0.78, abs=0.005)
 
 
 @pytest.mark.parametrize(
