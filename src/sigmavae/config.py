@@ -152,6 +152,8 @@ class Experiment:
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
         for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.weight", "likelihood.sigma"):
             _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")
+        if not self.model.videos:
+            _demand(self, "likelihood.frames", lambda v: v is None, "is for models of videos; leave it out")
         _demand(self, "train.outliers", lambda v: v is None or v > 1, "must be above 1, such as 10")
         _demand(self, "train.lr_decay", lambda v: 0 < v <= 1, "must be above 0, and at most 1")
         _demand(self, "train.lr_floor", lambda v: 0 <= v < float("inf"), "must be 0 or more")

@@ -311,6 +311,11 @@ def test_sigma_of_the_papers_bair_setting():
         ((8, 3, 16, 20), {}, "sides that 16 divides"),
         ((5, 3, 16, 16), {}, "videos have 5 frames, and SVG trains on 2 . 4"),
         ((8, 3, 16, 16), {"past": 0}, "past=0"),
+        (
+            (8, 3, 16, 16),
+            {"score_past": True, "likelihood": sigmavae.likelihood("optimal-sigma", frames=2)},
+            "leave one of them out",
+        ),
     ],
 )
 def test_what_it_cannot_take_is_named(shape, options, words):
