@@ -147,7 +147,7 @@ def test_errors_are_one_line_and_exit_with_two(words: str, tmp_path: Path, monke
     assert words in shown.err
     assert len(shown.err.splitlines()) == 1
     assert shown.out == ""
-    assert not Path("runs").exists()
+    assert not list(Path().rglob("experiment.json"))
 
 
 @pytest.mark.parametrize("words", [["--train.lr", "abc"], ["--train.lrr", "1"], ["--likelihood.source", "test"]])

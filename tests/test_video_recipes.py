@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from PIL import Image
 
 from sigmavae.cli import main
 from sigmavae.config import DataConfig, Experiment, TrainConfig, from_json, to_json
@@ -13,7 +14,7 @@ from sigmavae.data import Splits, load
 from sigmavae.data.catalogue import VIDEOS
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import SHORT_NAMES
-from sigmavae.models import LatentModel, SVGConfig
+from sigmavae.models import SVG, LatentModel, SVGConfig
 from sigmavae.progress import Silent
 from sigmavae.recipes import names, recipe
 from sigmavae.run import build
@@ -98,12 +99,24 @@ def test_a_run_on_moving_digits_from_the_command_line(tmp_path: Path, monkeypatc
     assert "the best of 4 futures" in capsys.readouterr().out
     assert main(["sample", str(run), "--video", "3"]) == 2
     assert "--video 3: the test split has videos 0 to 2" in capsys.readouterr().err
+    assert main(["sample", str(run), "--n", "2", "--out", str(tmp_path / "two.gif")]) == 0
+    assert "the best of 2 futures by PSNR; a random one\n" in capsys.readouterr().out
+    for name, kind in (("two.gif", "GIF"), ("two.png", "PNG")):
+        with Image.open(tmp_path / name) as picture:
+            assert picture.format == kind
+    assert main(["evaluate", str(run), "--metrics", "fid"]) == 2
+    assert "SVG continues given frames and draws no images from nothing; ask for video" in capsys.readouterr().err
     assert main(["reconstruct", str(run), "--n", "2"]) == 0
     assert main(["evaluate", str(run), "--metrics", "video", "--futures", "2"]) == 0
     shown = capsys.readouterr().out
     assert "video_nll_frame" in shown
     assert "2 futures of each, on the 3 test videos of 5 frames" in shown
     assert main(["evaluate", str(run), "--recalibrate"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "8-bit values of the predicted frames, one latent code a frame after the first, on the 3 test videos" in shown
+    )
+    assert "prior" not in shown.split("calibration")[1].splitlines()[0]
     assert main(["report", str(tmp_path)]) == 0
 
 
@@ -117,6 +130,23 @@ def test_a_run_on_real_robot_pushing(tmp_path: Path, which: str):
         str(real("bair/savp_groundtruth_8seq_gifquantised.npz")),
     ]
     assert main([*words, "--out", str(tmp_path / "run")]) == 0
+
+
+def test_many_videos_are_reconstructed_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    from sigmavae.data import moving_mnist
+    from sigmavae.verbs import reconstruct
+
+    monkeypatch.setattr(moving_mnist, "_COUNTS", {"train": 4, "validation": 2, "test": 5})
+    digits = write_idx(tmp_path, pixels(20, 28, 28, seed=1), pixels(10, 28, 28, seed=2))
+    run = tmp_path / "run"
+    words = ["train", "moving-mnist-narrow-optimal", *TINY, "--data.path", str(digits), "--data.frames", "5"]
+    assert main([*words, "--out", str(run)]) == 0
+    sizes = []
+    original = SVG.reconstruct
+    monkeypatch.setattr(SVG, "reconstruct", lambda net, x, *more: sizes.append(len(x)) or original(net, x, *more))
+    monkeypatch.setattr(reconstruct, "BATCH", 2)
+    assert main(["reconstruct", str(run), "--n", "5"]) == 0
+    assert sizes == [2, 2, 1]
 
 
 def test_a_run_that_is_stopped_ends_with_the_same_weights(tmp_path: Path):

@@ -309,7 +309,7 @@ def test_sigma_of_the_papers_bair_setting():
     [
         ((3, 16, 16), {}, "SVG takes videos"),
         ((8, 3, 16, 20), {}, "sides that 16 divides"),
-        ((5, 3, 16, 16), {}, "videos have 5 frames, and SVG trains on 2 . 4"),
+        ((5, 3, 16, 16), {}, "SVG trains on 2 . 4: name fewer with --model.past or --model.future"),
         ((8, 3, 16, 16), {"past": 0}, "past=0"),
         (
             (8, 3, 16, 16),
