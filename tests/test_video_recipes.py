@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file
 
 from sigmavae.cli import main
 from sigmavae.config import DataConfig, Experiment, TrainConfig, from_json, to_json
@@ -167,6 +168,23 @@ def test_a_run_that_is_stopped_ends_with_the_same_weights(tmp_path: Path):
                 _train(experiment, splits, folder, Watcher(stop_after=stop))
         found.append(_train(experiment, splits, folder, Watcher()).state_dict())
     assert all(torch.equal(found[0][key], found[1][key]) for key in found[0])
+
+
+def test_averaged_weights_have_statistics_of_their_own(tmp_path: Path):
+    digits = write_idx(tmp_path, pixels(20, 28, 28, seed=1), pixels(10, 28, 28, seed=2))
+    experiment = dataclasses.replace(
+        recipe("moving-mnist-narrow-optimal"),
+        precision="32",
+        data=DataConfig("moving-mnist", path=digits, frames=4),
+        model=SVGConfig(past=2, future=2, backbone="dcgan", g=4, z=2, rnn=4, width=2),
+        train=TrainConfig(steps=3, batch=2, ema=0.9, checkpoint_every=3),
+    )
+    splits = load(experiment.data, Silent())
+    first, again = (_train(experiment, splits, tmp_path, Watcher()).state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    saved = load_file(tmp_path / "checkpoints" / "step-00000003" / "tensors.safetensors")
+    changed = {n for n in first if not torch.equal(first[n], saved[f"average.module.{n}"].reshape(first[n].shape))}
+    assert changed == {n for n in first if "running_" in n or "num_batches" in n}
 
 
 def _train(experiment: Experiment, splits: Splits, folder: Path, progress: Watcher) -> LatentModel:
