@@ -54,7 +54,7 @@ def _built(experiment: Experiment) -> tuple[SVG, Tensor]:
     model = experiment.model
     channels = next(n for data, n in CHANNELS.items() if experiment.data.name == data)
     shape = (model.past + model.future, channels, 64, 64)
-    net = model.build(shape, experiment.likelihood.build())
+    net = model.build(shape, experiment.likelihood.build(shape))
     net.likelihood.door.passed = True  # there are no values to look at
     return net, torch.empty(experiment.train.batch, *shape)
 

@@ -140,7 +140,7 @@ def _parts(kind: Kind, device: torch.device) -> tuple[Callable[[], Tensor], torc
     layout = torch.channels_last if kind.channels_last else torch.contiguous_format
     experiment = recipe_of(kind.recipe)
     shape = shape_of(experiment)
-    model = experiment.model.build(shape, experiment.likelihood.build()).to(device, memory_format=layout).train()
+    model = experiment.model.build(shape, experiment.likelihood.build(shape)).to(device, memory_format=layout).train()
     x = torch.rand(kind.batch, *shape, device=device)
     x = x.contiguous(memory_format=layout) if x.dim() == 4 else x
     model.initialise(x)

@@ -1,11 +1,13 @@
-"""How much sooner all frames in one call are done than one after the other, in a training step of SVG-LP.
+"""How much sooner all frames in one call are done than one after the other: SVG-LP, forward and backward.
 
     python benchmarks/svg.py --rounds 3
 
 Teacher forcing tells every network its inputs in advance, so ours sees all frames at once, and what the decoder makes
 of the maps passed on to it is computed once a sequence. Contenders take turns: ours; the same networks frame by frame;
 and frame by frame with every frame encoded twice, as target and as what comes before the next, as the released code
-has it. Writes docs/results/svg-speed.json; --only RECIPE measures one setting anew and keeps the others.
+has it. What is timed is the loss and its gradients in float32, without Adam's update.
+
+Writes docs/results/svg-speed.json; --only RECIPE measures one setting anew and keeps the others.
 """
 
 import os
@@ -53,7 +55,7 @@ def _measured(name: str, rounds: int) -> dict[str, list[float]]:
     torch.manual_seed(0)
     experiment = recipe(name)
     shape = (experiment.model.past + experiment.model.future, CHANNELS.get(name, 1), 64, 64)
-    net = experiment.model.build(shape, experiment.likelihood.build()).to(memory_format=torch.channels_last)
+    net = experiment.model.build(shape, experiment.likelihood.build(shape)).to(memory_format=torch.channels_last)
     x = torch.rand(SETTINGS[name], *shape)
     contenders: dict[str, Callable[[], Tensor]] = {
         "all frames at once": lambda: net(x).loss,

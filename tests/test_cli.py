@@ -127,6 +127,7 @@ ERRORS = {
     "train.batch=0: must be 1 or more": ["train", "fashion-optimal", "--train.batch", "0"],
     "data.name='fashon': did you mean 'fashion'": ["train", "fashion-optimal", "--data.name", "fashon"],
     "'gaussian' has no option 'beta'": ["train", "fashion-gaussian", "--likelihood.beta", "1"],
+    "likelihood.frames=3: is for models of videos": ["train", "fashion-optimal", "--likelihood.frames", "3"],
     "is not a run folder": ["evaluate", "nowhere"],
     "--metrics bond: did you mean 'bound'": ["evaluate", "nowhere", "--metrics", "bond"],
     "--batch 0: must be 1 or more": ["evaluate", "nowhere", "--batch", "0"],
@@ -146,6 +147,7 @@ def test_errors_are_one_line_and_exit_with_two(words: str, tmp_path: Path, monke
     assert words in shown.err
     assert len(shown.err.splitlines()) == 1
     assert shown.out == ""
+    assert not list(Path().rglob("experiment.json"))
 
 
 @pytest.mark.parametrize("words", [["--train.lr", "abc"], ["--train.lrr", "1"], ["--likelihood.source", "test"]])

@@ -9,7 +9,7 @@ import pytest
 from sigmavae.config import DataConfig, Experiment, LikelihoodConfig, TrainConfig, differences, from_json, to_json
 from sigmavae.errors import ConfigError
 from sigmavae.likelihoods import CATALOGUE
-from sigmavae.models import HVAEConfig
+from sigmavae.models import HVAEConfig, SVGConfig
 from sigmavae.recipes import hierarchies, names, recipe
 
 
@@ -74,6 +74,12 @@ def test_a_batch_that_devices_cannot_share_is_refused():
 def test_options_a_likelihood_does_not_take_are_named():
     with pytest.raises(ConfigError, match="'gaussian' has no option 'beta'"):
         LikelihoodConfig("gaussian", beta=1.0).build()
+
+
+def test_sigmas_of_frames_are_for_videos():
+    with pytest.raises(ConfigError, match="likelihood.frames=3: is for models of videos; leave it out"):
+        Experiment(likelihood=LikelihoodConfig(frames=3))
+    Experiment(likelihood=LikelihoodConfig(frames=3), model=SVGConfig())
 
 
 def test_options_reach_the_likelihood():

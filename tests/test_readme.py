@@ -1,8 +1,10 @@
 """What the README shows works as it is written."""
 
+import importlib
 import importlib.util
 import re
 import runpy
+import shlex
 import sys
 from pathlib import Path
 
@@ -63,6 +65,35 @@ def test_every_command_exists():
         assert verb in VERBS
         if verb == "train":
             assert recipe(argument).name == argument
+
+
+def commands(document: str) -> list[str]:
+    """The commands that a document shows, and one that trains with each option it names; numbers filled in."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    shown = re.findall(r"^sigmavae (.*?)(?: +#.*)?$", text, re.MULTILINE)
+    options = set(re.findall(r"`(--(?:data|model|likelihood|train)\.[^`]*)`", text)) - FLAGS
+    valued = [option if " " in option else f"{option} 3" for option in options]
+    return [each.replace(" N", " 3") for each in shown + [f"train bair-svg-optimal {o}" for o in sorted(valued)]]
+
+
+FLAGS = {"--model.score-past"}
+
+
+@pytest.mark.parametrize("command", [*commands("docs/video.md"), *(f"train bair-svg-optimal {o}" for o in FLAGS)])
+def test_commands_about_videos_can_be_typed(command: str, monkeypatch: pytest.MonkeyPatch):
+    def understood(*_: object) -> None:
+        raise Stopped
+
+    verb, *words = shlex.split(command)
+    module = importlib.import_module(f"sigmavae.verbs.{verb}")
+    # Before anything is read, after all words are understood.
+    monkeypatch.setattr(module, "run" if verb == "train" else "load_run", understood)
+    with pytest.raises(Stopped):
+        module.main(words)
+
+
+class Stopped(BaseException):
+    """The words made sense."""
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,6 +52,8 @@ class LikelihoodConfig:
     """one of the fourteen"""
     beta: float | None = None
     """beta: sigma^2 = beta / 2"""
+    weight: float | None = None
+    """beta, where it is not given itself: of KL beside the mean squared error of an image or frame"""
     sigma: float | None = None
     """shared-sigma: where sigma starts"""
     decay: float | None = None
@@ -66,9 +69,14 @@ class LikelihoodConfig:
     components: int | None = None
     """logistic-mixture: how many"""
 
-    def build(self) -> Likelihood:
-        """Return the likelihood, or name the option that it does not take."""
-        options = {k: v for k, v in dataclasses.asdict(self).items() if k != "name" and v is not None}
+    def build(self, shape: Sequence[int] = ()) -> Likelihood:
+        """Return the likelihood for data (..., C, H, W), or name the option that it does not take.
+
+        Of D values, mean squared error + w KL is -ln p + KL but for a factor and a constant where beta = D w.
+        """
+        options = {k: v for k, v in dataclasses.asdict(self).items() if k not in ("name", "weight") and v is not None}
+        if self.weight is not None and self.beta is None:
+            options["beta"] = self.weight * math.prod(shape[-3:])
         try:
             return likelihood(self.name, **options)
         except ValueError as error:
@@ -142,8 +150,10 @@ class Experiment:
             "likelihood.frames",
         ):
             _demand(self, path, lambda v: v is None or v >= 1, "must be 1 or more")
-        for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.sigma"):
+        for path in ("train.lr", "train.clip", "likelihood.beta", "likelihood.weight", "likelihood.sigma"):
             _demand(self, path, lambda v: v is None or 0 < v < float("inf"), "must be a positive number")
+        if not self.model.videos:
+            _demand(self, "likelihood.frames", lambda v: v is None, "is for models of videos; leave it out")
         _demand(self, "train.outliers", lambda v: v is None or v > 1, "must be above 1, such as 10")
         _demand(self, "train.lr_decay", lambda v: 0 < v <= 1, "must be above 0, and at most 1")
         _demand(self, "train.lr_floor", lambda v: 0 <= v < float("inf"), "must be 0 or more")

@@ -117,7 +117,7 @@ def build(experiment: Experiment, splits: Splits) -> LatentModel:
     """Return the experiment's model with its initial weights."""
     torch.manual_seed(seed_for(experiment.seed, Stream.INIT))
     try:
-        model = experiment.model.build(splits.shape, experiment.likelihood.build())
+        model = experiment.model.build(splits.shape, experiment.likelihood.build(splits.shape))
     except ValueError as error:
         raise ConfigError(str(error)) from error
     # The layout in memory is part of the last bits of a result, so every verb builds the same one.

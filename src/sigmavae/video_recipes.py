@@ -42,8 +42,9 @@ def original(data: str) -> Experiment:
     """The released code's own loss, the mean squared error of every frame + 1e-4 KL, as a Gaussian decoder.
 
     Of D values a frame, MSE + w KL = 2 sigma^2 / D (-ln p + KL) + constant where sigma^2 = D w / 2: beta = 2 sigma^2 =
-    D w, 1.2288 for 64 x 64 pixels of three channels (sigma = 0.784), and Adam does not mind a constant factor. The
-    given frames but the first are predicted, too, from the maps of the one before the last.
+    D w, 1.2288 for 64 x 64 pixels of three channels (sigma = 0.784), and Adam does not mind a constant factor. D is of
+    the data as they are trained on. The given frames but the first are predicted, too, from the maps of the one before
+    the last.
     """
     made = svg(data, "beta")
     channels: Literal[1, 3] = 1 if data == COMPOSED else 3
@@ -52,13 +53,8 @@ def original(data: str) -> Experiment:
         name=f"{data}-svg-{ORIGINAL}",
         data=dataclasses.replace(made.data, channels=channels),
         model=dataclasses.replace(network(data), skips="before-last", score_past=True),
-        likelihood=LikelihoodConfig("beta", beta=beta_of(channels * SIDE * SIDE)),
+        likelihood=LikelihoodConfig("beta", weight=WEIGHT),
     )
-
-
-def beta_of(values: int, weight: float = WEIGHT) -> float:
-    """Return the beta whose loss is the mean squared error over so many values + weight KL, but for a factor."""
-    return values * weight
 
 
 def narrow(full: Experiment) -> Experiment:

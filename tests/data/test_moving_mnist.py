@@ -89,6 +89,21 @@ def test_after_a_bounce_every_speed_away_from_the_edge_is_as_likely():
     torch.testing.assert_close(share, torch.full((4,), 0.25, dtype=torch.float64), atol=0.06, rtol=0)
 
 
+def test_a_bounce_off_one_edge_draws_the_other_speed_anew_whatever_it_was():
+    found = places(4000)
+    before, after = found[:, 1:-1] - found[:, :-2], found[:, 2:] - found[:, 1:-1]
+    at = found[:, 1:-1]
+    for axis in (0, 1):
+        # Away from the axis' own edges, so that speeds are seen as they are; the other axis would have left its row.
+        inner = (at[..., axis] >= 8) & (at[..., axis] <= 31 - 8)
+        turned = (before[..., 1 - axis] * after[..., 1 - axis] < 0) & inner
+        old, new = (speed[..., axis][turned].double() for speed in (before, after))
+        assert len(old) > 5000
+        shares = torch.stack([(new == speed).double().mean() for speed in range(-4, 5)])
+        assert float((shares - 1 / 9).abs().max()) < 5 * (1 / 9 * 8 / 9 / len(new)) ** 0.5
+        assert abs(float(torch.corrcoef(torch.stack([old, new]))[0, 1])) < 5 / len(new) ** 0.5
+
+
 def test_starts_and_speeds_are_uniform():
     where = places(20_000, 2)
     first = torch.bincount(where[:, 0].flatten(), minlength=LAST + 1).double() / where[:, 0].numel()

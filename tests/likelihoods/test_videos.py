@@ -58,6 +58,26 @@ def test_a_shorter_video_leaves_the_other_frames_sigma():
     torch.testing.assert_close(likelihood.sigma, torch.tensor([0.2, 0.1, 0.3]))
 
 
+def test_frames_never_seen_take_the_sigma_of_the_last_one_seen():
+    likelihood = sigmavae.likelihood("optimal-sigma", frames=5)
+    likelihood(*off_by(torch.tensor([0.1, 0.2])))
+    want = torch.tensor([0.1, 0.2, 0.2, 0.2, 0.2])
+    torch.testing.assert_close(likelihood.sigma, want)
+    loaded = sigmavae.likelihood("optimal-sigma", frames=5)
+    loaded.load_state_dict(likelihood.state_dict())
+    for each in (likelihood, loaded):
+        each.eval()
+        torch.testing.assert_close(each(torch.zeros(2, 1, 7, 3, 3)).scale.flatten(), want[[0, 1, 2, 3, 4, 4, 4]])
+
+
+def test_a_frame_first_seen_late_has_its_own_error_at_once():
+    likelihood = sigmavae.likelihood("optimal-sigma", frames=3)
+    for _ in range(6):
+        likelihood(*off_by(torch.tensor([0.1, 0.2])))
+    likelihood(*off_by(torch.tensor([0.1, 0.2, 0.3])))
+    torch.testing.assert_close(likelihood.sigma, torch.tensor([0.1, 0.2, 0.3]))
+
+
 def test_held_out_sigma_of_every_frame():
     likelihood = sigmavae.likelihood("optimal-sigma", frames=2, source="validation")
     likelihood.observe(*off_by(torch.tensor([0.1, 0.2])))

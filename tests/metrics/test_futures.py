@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,6 +19,7 @@ from sigmavae.seeds import Stream
 from tests.metrics.models import FRAMES, PAST, SIDE, random_images, small_vae
 from tests.metrics.models import random_videos as videos
 from tests.metrics.models import small_svg as svg
+from tests.processes import in_two
 
 
 @pytest.mark.parametrize(("name", "options"), [
@@ -67,6 +69,27 @@ def test_a_decoder_that_is_right_is_calibrated_in_every_frame():
     narrow = dict(futures(net, made, 0, 1))
     assert narrow["video_z_variance_frame_02"] == pytest.approx(4, abs=0.2)
     assert narrow["video_error_frame_02"] > 0.15
+
+
+def test_calibration_asks_a_decoder_that_has_not_seen_the_video():
+    net, made = svg("image-sigma").eval(), videos(5)
+    net.likelihood.running.value.copy_(torch.tensor([math.log(0.1), math.log(0.1) ** 2]))
+    x = torch.from_numpy(made).float() / 255
+    with torch.no_grad():
+        h, _ = net.infer(x, ItemNoise(0, torch.arange(5)))
+    want = float(((torch.sigmoid(h) - net.target(x)) / 0.1).square().mean())
+    assert want > 5  # and one with the sigma that this very video asked for
+    assert dict(futures(net, made, 0, 1))["video_z_variance"] == pytest.approx(want, rel=1e-4)
+
+
+def measured() -> dict[str, float]:
+    return dict(futures(svg(), videos(5), 0, 2, batch=2))
+
+
+def test_two_processes_equal_one(tmp_path: Path):
+    want = measured()
+    for found in in_two(measured, tmp_path):
+        assert found == pytest.approx(want, rel=1e-6)
 
 
 def test_futures_are_those_of_the_prior_and_the_best_is_no_worse():

@@ -42,6 +42,15 @@ def test_means_bests_and_frames_of_known_errors():
     assert "psnr_frame_04" not in metrics
 
 
+def test_the_best_by_a_measure_is_chosen_by_that_measure():
+    # The first prediction has the higher PSNR in the mean over its frames, the second the higher SSIM.
+    table = {"psnr": torch.tensor([[[30.0, 20.0], [21.0, 22.0]]]), "ssim": torch.tensor([[[0.3, 0.2], [0.7, 0.5]]])}
+    metrics = dict(video_metrics(table, PAST))
+    assert metrics["psnr_best"] == pytest.approx(25)
+    assert metrics["ssim_best"] == pytest.approx(0.6)
+    assert metrics["ssim_best_frame_03"] == pytest.approx(0.5)
+
+
 def test_the_best_of_one_is_the_mean_and_more_are_never_worse():
     truth = videos()
     noise = torch.randn(8, *truth.shape, generator=torch.Generator().manual_seed(1))

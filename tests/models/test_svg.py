@@ -8,11 +8,12 @@ import torch
 from torch import Tensor, nn
 
 import sigmavae
+from sigmavae.config import LikelihoodConfig
 from sigmavae.errors import ConfigError, MetricError
 from sigmavae.models import SVG, SVGConfig
 from sigmavae.models.frame_blocks import Joined
 from sigmavae.noise import ItemNoise
-from sigmavae.video_recipes import beta_of
+from sigmavae.video_recipes import WEIGHT
 from tests.cases import CASES, Case, over
 
 SHAPE = (8, 3, 16, 16)
@@ -215,6 +216,58 @@ def test_futures_begin_as_teacher_forcing_does_and_then_follow_their_own_predict
         torch.testing.assert_close(future[:, :, 1], net.decoder(predicted.squeeze(1), net.encoder(x[:, 1])[1]))
 
 
+def rolled_out(net: SVG, x: Tensor, length: int, skips: str, noise: ItemNoise) -> Tensor:
+    """Features of futures, one frame after the other: z from q while frames are given, from p once they are not."""
+    frames = list(x[:, : net.past].unbind(1))
+    given = noise(torch.empty(len(x), net.past - 1, SMALL["z"], dtype=x.dtype))
+    state = dict.fromkeys(("q", "p", "f"))
+    features = []
+    for t in range(1, net.past + length):
+        before = net.encoder(frames[t - 1])[0].unsqueeze(1)
+        (mean, log), state["p"] = net.prior(before, state["p"])
+        if t < net.past:
+            (mean, log), state["q"] = net.posterior(net.encoder(frames[t])[0].unsqueeze(1), state["q"])
+        z = mean + torch.exp(log / 2) * (given[:, t - 1 : t] if t < net.past else noise(mean))
+        predicted, state["f"] = net.predictor(torch.cat([before, z], 2), state["f"])
+        if t >= net.past:
+            source = {"last": net.past - 1, "before-last": net.past - 2, "previous": t - 1}[skips]
+            features.append(net.decoder(predicted.squeeze(1), net.encoder(frames[source])[1]))
+            frames.append(torch.sigmoid(features[-1]))
+    return torch.stack(features, 2)
+
+
+@pytest.mark.parametrize("skips", MODES)
+@pytest.mark.parametrize("backbone", ["vgg", "dcgan"])
+def test_futures_are_those_of_one_step_after_the_other(backbone, skips):
+    net = lively(model("gaussian", backbone=backbone, skips=skips, past=3))
+    x = clips(2)
+    with torch.no_grad():
+        found = net.roll_out(x, 4, item_noise(2))
+        want = rolled_out(net, x, 4, skips, item_noise(2))
+    torch.testing.assert_close(found, want, rtol=1e-9, atol=1e-10)
+    assert float(want.std()) > 0.01
+
+
+def test_without_temperature_all_futures_are_the_same():
+    net = lively(model("gaussian"))
+    cold, warm = (net.predict(clips(2), n=3, temperature=temperature) for temperature in (0.0, 1.0))
+    torch.testing.assert_close(cold[1:], cold[:1].expand_as(cold[1:]), rtol=0, atol=1e-12)
+    assert float((warm[1] - warm[0]).abs().max()) > 1e-4
+
+
+def test_half_precision_ends_where_the_encoder_does(monkeypatch: pytest.MonkeyPatch):
+    net = lively(model("gaussian")).float()
+    x = clips().float()
+    with torch.no_grad():
+        encoded = net._encode(x)
+        monkeypatch.setattr(net, "_encode", lambda _: encoded)
+        _, want = net.infer_frames(x, item_noise(3))
+        with torch.autocast("cpu", torch.bfloat16):
+            h, found = net.infer_frames(x, item_noise(3))
+    assert h.dtype == torch.bfloat16, "the decoder is under autocast"
+    torch.testing.assert_close(found, want, rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("past", [1, 2])
 @pytest.mark.parametrize("skips", MODES)
 def test_many_futures_at_once(past, skips):
@@ -268,7 +321,7 @@ def original_loss(net: SVG, x: Tensor, noise: Tensor) -> Tensor:
 
 def test_the_original_loss_is_a_beta_decoder():
     values = 3 * 16 * 16
-    likelihood = sigmavae.likelihood("beta", beta=beta_of(values))
+    likelihood = LikelihoodConfig("beta", weight=WEIGHT).build(SHAPE)
     net = lively(model(likelihood=likelihood, past=3, skips="before-last", score_past=True))
     for part in net.modules():
         part.training = not isinstance(part, nn.BatchNorm2d)  # statistics that do not depend on how frames are grouped
@@ -299,7 +352,8 @@ def test_given_frames_count_in_training_alone():
 
 
 def test_sigma_of_the_papers_bair_setting():
-    assert float(sigmavae.likelihood("beta", beta=beta_of(3 * 64 * 64)).sigma) == pytest.approx(0.78, abs=0.005)
+    likelihood = LikelihoodConfig("beta", weight=WEIGHT).build((30, 3, 64, 64))
+    assert float(likelihood.sigma) == pytest.approx(0.78, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -307,8 +361,13 @@ def test_sigma_of_the_papers_bair_setting():
     [
         ((3, 16, 16), {}, "SVG takes videos"),
         ((8, 3, 16, 20), {}, "sides that 16 divides"),
-        ((5, 3, 16, 16), {}, "videos have 5 frames, and SVG trains on 2 . 4"),
+        ((5, 3, 16, 16), {}, "SVG trains on 2 . 4: name fewer with --model.past or --model.future"),
         ((8, 3, 16, 16), {"past": 0}, "past=0"),
+        (
+            (8, 3, 16, 16),
+            {"score_past": True, "likelihood": sigmavae.likelihood("optimal-sigma", frames=2)},
+            "leave one of them out",
+        ),
     ],
 )
 def test_what_it_cannot_take_is_named(shape, options, words):

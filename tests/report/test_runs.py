@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,30 @@ def test_many_scales_have_no_one_error_to_solve_for(trio):
     path.write_text(path.read_text().replace('{"name": "gaussian"}', '{"name": "pixel-sigma"}'))
     assert read_run(trio[0]).metric("distortion") is not None
     assert read_run(trio[0]).error is None
+
+
+def videos(folder, **model):
+    """Make a run folder one of videos."""
+    path = folder / "experiment.json"
+    path.write_text(
+        json.dumps(json.loads(path.read_text()) | {"model": {"kind": "svg", "past": 3, "future": 4, **model}})
+    )
+    return read_run(folder)
+
+
+def test_nats_of_videos_are_of_a_predicted_frame(make_run):
+    run = videos(make_run("gaussian", nll=100.0, nll_stderr=2.0, rate=30.0, distortion=70.0, nll_per_frame=5.0))
+    assert [run.nats(name) for name in ("nll", "nll_stderr", "rate", "distortion")] == pytest.approx([5, 0.1, 1.5, 3.5])
+    assert run.nats_curve("nll") == [(step, value / 4) for step, value in run.curve("nll", "validation")]
+    image = read_run(make_run("gaussian", nll=100.0, rate=30.0))
+    assert (image.nats("nll"), image.nats("rate")) == (100, 30)
+    assert image.nats_curve("nll") == image.curve("nll", "validation")
+
+
+def test_clips_of_a_run_that_never_validated_count_all_frames_trained_on(make_run):
+    folder = make_run("gaussian")
+    journal = folder / "metrics.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for line in lines if '"train"' in line))
+    run = videos(folder, score_past=True)
+    assert run.nats_curve("nll") == [(step, value / 6) for step, value in run.curve("nll", "train")]

@@ -39,7 +39,7 @@ class MovingDigits:
 
     def __init__(self, digits: Images, count: int, frames: int, seed: int) -> None:
         self.shape: tuple[int, ...] = (count, frames, 1, SIDE, SIDE)
-        self.ndim, self.nbytes = len(self.shape), int(np.prod(self.shape))
+        self.ndim = len(self.shape)
         self._digits, self._seed = framed(digits), seed
 
     def __len__(self) -> int:

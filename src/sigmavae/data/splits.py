@@ -23,7 +23,6 @@ class Composed(Protocol):
 
     shape: tuple[int, ...]
     ndim: int
-    nbytes: int
 
     def __len__(self) -> int: ...
 

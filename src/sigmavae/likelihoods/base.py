@@ -27,6 +27,9 @@ class Likelihood(nn.Module, ABC):
     held_out = False
     """Whether the scale comes from held-out data that the training loop hands to `observe`."""
 
+    frames: int | None = None
+    """How many frames of videos, from the first one described, have parameters of their own; None: none has."""
+
     def __init__(self, support: Support) -> None:
         super().__init__()
         self.door = Door(support, self.discrete)

@@ -38,6 +38,7 @@ class FusedHead(Likelihood):
         super().__init__(likelihood.door.support)
         self.door = likelihood.door
         self.held_out = likelihood.held_out
+        self.frames = likelihood.frames
         self.likelihood = likelihood
         self.width = width
         self.data_channels = channels

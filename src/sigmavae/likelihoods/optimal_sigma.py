@@ -36,7 +36,7 @@ class OptimalSigma(GaussianLikelihood):
     round. `source="validation"` takes sigma from held-out data that `observe` is called with, because the error on
     training data is smaller than on unseen data; until the first such call the batch's own sigma stands in.
     `frames=n` gives each of the first n frames of videos (B, C, T, H, W) a sigma of its own, and all later ones that
-    of the n-th.
+    of the n-th; frames that no video had yet take that of the last one seen.
 
     sigma is a constant to autograd. At the shared optimum the gradient of the mean is the same with or without the
     path through sigma, since the derivative of the loss with respect to sigma is zero there (envelope theorem). With
@@ -63,12 +63,12 @@ class OptimalSigma(GaussianLikelihood):
         self.split = split
         self.held_out = source == "validation"
         self.frames = frames
-        self.running = RunningMean([1.0] * (frames or 1), decay)
+        self.running = RunningMean([1.0] * (frames or 1), decay, each=frames is not None)
 
     @property
     def sigma(self) -> Tensor:
         """The running sigma that evaluation uses, one for all or (frames,)."""
-        return self._one_or_each(self.running.value).clamp(min=SMALLEST_VARIANCE).sqrt()
+        return self._one_or_each(self._known()).clamp(min=SMALLEST_VARIANCE).sqrt()
 
     def features(self, channels: int) -> int:
         """Return one feature a channel: the mean."""
@@ -80,34 +80,46 @@ class OptimalSigma(GaussianLikelihood):
         if self.training and x is not None:
             variance = self._training_variance(loc.detach(), x)
         else:
-            variance = self._one_or_each(self.running.value.to(h.dtype))
+            variance = self._one_or_each(self._known().to(h.dtype))
         if self.frames is not None:
             variance = variance[self._group(h)].reshape(-1, 1, 1)
         return Normal(loc, variance.clamp(min=SMALLEST_VARIANCE).sqrt(), self.door)
 
     def learn(self, h: Tensor, x: Tensor) -> None:
         """Update the running sigma."""
-        self.running.update(self._mean_squares(self.door.support.squash(h), x))
+        self._update(self._totals(self.door.support.squash(h), x))
 
     def _training_variance(self, loc: Tensor, x: Tensor) -> Tensor:
         if self.split:
             return self._split_variance(loc, x)
-        own = self._mean_squares(loc, x)
+        totals = self._totals(loc, x)
+        own = _mean_square(totals)
         if self.held_out:
             own = torch.where(self.running.updates > 0, self.running.value.to(own.dtype), own)
         else:
-            self.running.update(own)
+            self._update(totals)
         return self._one_or_each(own)
 
-    def _mean_squares(self, loc: Tensor, x: Tensor) -> Tensor:
-        """Return (1,), or (frames,): the mean squared error, over all processes."""
+    def _totals(self, loc: Tensor, x: Tensor) -> Tensor:
+        """Return (2, 1), or (2, frames): sums of squared errors and numbers of elements, over all processes."""
         if self.frames is None:
-            return _mean_square(_square_sums(loc, x)).reshape(1)
+            return _square_sums(loc, x).unsqueeze(1)
         squares = (x - loc).square().movedim(2, 0).flatten(1).sum(1)
         each = torch.stack([squares, torch.full_like(squares, x[:, :, 0].numel())])
-        totals = sum_over_processes(each.new_zeros(2, self.frames).index_add(1, self._group(x), each))
+        return sum_over_processes(each.new_zeros(2, self.frames).index_add(1, self._group(x), each))
+
+    def _update(self, totals: Tensor) -> None:
         # Frames that a shorter video lacks keep what is known of them.
-        return torch.where(totals[1] > 0, totals[0] / totals[1].clamp(min=1), self.running.value.to(each.dtype))
+        there = None if self.frames is None else totals[1] > 0
+        self.running.update(_mean_square(totals) if there is None else totals[0] / totals[1].clamp(min=1), there)
+
+    def _known(self) -> Tensor:
+        """Return the running variances; those of frames never seen are that of the last one seen."""
+        value = self.running.value
+        if self.frames is None:
+            return value
+        last = (self.running.updates > 0).sum().clamp(min=1) - 1
+        return value[torch.arange(self.frames, device=value.device).minimum(last)]
 
     def _group(self, x: Tensor) -> Tensor:
         """Return which sigma each frame of videos (B, C, T, H, W) has, (T,)."""

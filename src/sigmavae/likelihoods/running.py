@@ -29,7 +29,7 @@ class RunningMean(nn.Module):
     value: Tensor
     updates: Tensor
 
-    def __init__(self, initial: list[float], decay: float) -> None:
+    def __init__(self, initial: list[float], decay: float, each: bool = False) -> None:
         super().__init__()
         if not 0 <= decay <= 1:
             raise ValueError(
@@ -37,11 +37,12 @@ class RunningMean(nn.Module):
             )
         self.decay = decay
         self.register_buffer("value", torch.tensor(initial))
-        self.register_buffer("updates", torch.tensor(0.0))
+        self.register_buffer("updates", torch.zeros(len(initial)) if each else torch.tensor(0.0))
 
     @torch.no_grad()
-    def update(self, new: Tensor) -> None:
-        """Move the mean towards new values."""
-        self.updates += 1
-        weight = (1 / self.updates).clamp(min=1 - self.decay)
+    def update(self, new: Tensor, told: Tensor | None = None) -> None:
+        """Move the mean towards new values; with `each`, only those that `told` says are there."""
+        told = torch.ones_like(self.updates) if told is None else told.to(self.updates.dtype)
+        self.updates += told
+        weight = told * (1 / self.updates.clamp(min=1)).clamp(min=1 - self.decay)
         self.value.lerp_(new.detach().to(self.value.dtype), weight)

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from sigmavae.data.splits import Images, Splits
-from sigmavae.errors import ConfigError
+from sigmavae.errors import ConfigError, MetricError
 from sigmavae.metrics.bound import bound
 from sigmavae.metrics.calibration import calibration
 from sigmavae.metrics.frechet import frechet, protocol
@@ -113,6 +113,9 @@ def _calibration(it: Subject, options: Options) -> Values:
 
 
 def _fid(it: Subject, options: Options) -> Values:
+    if it.model.clip is not None:
+        name = type(it.model).__name__
+        raise MetricError(f"fid: {name} continues given frames and draws no images from nothing; ask for video instead")
     which, count = f"{it.splits.fingerprint}-{it.split}", _samples(it, options)
     extractor = Inception(options.inception, it.model.device)
     return frechet(it.model, it.images, which, it.seed, count, extractor, progress=it.progress)
@@ -131,17 +134,31 @@ def _on_images(subject: Subject) -> str:
     return f"on the {len(subject.images):,} {subject.split} {kind}"
 
 
+def _codes(subject: Subject, count: str) -> str:
+    """Return how many latent codes there are: an image has one, a video one for each of its frames."""
+    return f"{count} an image" if subject.images.ndim == 4 else f"{count} a frame after the first"
+
+
+def _calibrated_on(subject: Subject, options: Options) -> str:
+    if subject.images.ndim != 4:
+        return f"8-bit values of the predicted frames, {_codes(subject, 'one latent code')}, {_on_images(subject)}"
+    return (
+        f"8-bit values {_on_images(subject)}, predicted from one latent code of each image and, "
+        f"position by position, from {options.prior_codes:,} codes of the prior"
+    )
+
+
 METRICS: dict[str, Metric] = {
     "bound": Metric(
         "the ELBO and its parts, of the model's own likelihood and of the 8-bit data",
         _bound,
-        lambda subject, options: f"one latent code an image, {_on_images(subject)}",  # noqa: ARG005
+        lambda subject, options: f"{_codes(subject, 'one latent code')}, {_on_images(subject)}",  # noqa: ARG005
         of_scale=True,
     ),
     "importance": Metric(
         "the tighter bound of several samples an image",
         _importance,
-        lambda subject, options: f"{options.k} latent codes an image, {_on_images(subject)}",
+        lambda subject, options: f"{_codes(subject, f'{options.k} latent codes')}, {_on_images(subject)}",
         options=("k",),
         of_scale=True,
     ),
@@ -168,10 +185,7 @@ METRICS: dict[str, Metric] = {
     "calibration": Metric(
         "whether the decoder is as wrong as it says",
         _calibration,
-        lambda subject, options: (
-            f"8-bit values {_on_images(subject)}, predicted from one latent code of each image and, "
-            f"position by position, from {options.prior_codes:,} codes of the prior"
-        ),
+        _calibrated_on,
         options=("prior_codes",),
         of_scale=True,
     ),
@@ -179,7 +193,7 @@ METRICS: dict[str, Metric] = {
         "predicted frames one by one: the bound, calibration, likeness to the truth",
         _video,
         lambda subject, options: (
-            f"one latent code a frame, and {options.futures} futures of each, {_on_images(subject)}"
+            f"{_codes(subject, 'one latent code')}, and {options.futures} futures of each, {_on_images(subject)}"
         ),
         options=("futures",),
         of_scale=True,

@@ -139,8 +139,17 @@ class LatentModel(nn.Module, ABC):
 
     @torch.no_grad()
     def observe(self, x: Tensor) -> None:
-        """Show the likelihood held-out data, for a scale that is to be learned from it."""
-        self.likelihood.observe(self.infer(x)[0], self.target(x))
+        """Show the likelihood held-out data, for a scale that is to be learned from it.
+
+        In evaluation mode, which is where the scale is used: the data move no statistics, and dropout adds no errors.
+        """
+        training = [module for module in self.modules() if module.training]
+        self.eval()
+        try:
+            self.likelihood.observe(self.infer(x)[0], self.target(x))
+        finally:
+            for module in training:
+                module.training = True
 
     def _show(self, h: Tensor, noise: bool) -> Tensor:
         p = self.likelihood(h)

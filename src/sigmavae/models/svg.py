@@ -42,7 +42,7 @@ class SVG(VideoModel):
     `skips` says whose maps the decoder is shown: those of the last frame that is given; of the one before it, as in the
     released code; or of the frame before the predicted one, which is itself a prediction once those given have passed.
     `score_past=True` trains on predictions of the given frames (but the first), too, as the released code does;
-    evaluation never counts them.
+    evaluation never counts them. A running sigma is then of all that is trained on, given frames among it.
 
     Batch normalisation sees all frames of a batch at once in training, and its running statistics in evaluation.
     """
@@ -66,6 +66,11 @@ class SVG(VideoModel):
         _, channels, *size = self.shape
         if any(side % (1 << HALVINGS) for side in size):
             raise ValueError(f"frames are {size[0]} x {size[1]}: SVG takes sides that {1 << HALVINGS} divides")
+        if score_past and likelihood.frames is not None:
+            raise ValueError(
+                "likelihood.frames counts from the first predicted frame, and model.score_past has other frames in "
+                "training than in evaluation: leave one of them out"
+            )
         self.score_past = score_past
         self.widest = width
         self.last_skip = {"last": past - 1, "before-last": max(past - 2, 0), "previous": None}[skips]

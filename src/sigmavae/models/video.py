@@ -30,7 +30,10 @@ class VideoModel(LatentModel):
             if value < 1:
                 raise ValueError(f"{option}={value}: must be 1 or more")
         if shape[0] < past + future:
-            raise ValueError(f"videos have {shape[0]} frames, and {name} trains on {past} + {future}: name fewer")
+            raise ValueError(
+                f"videos have {shape[0]} frames, and {name} trains on {past} + {future}: name fewer with --model.past "
+                "or --model.future"
+            )
         super().__init__(tuple(shape), likelihood)
         self.past, self.future = past, future
         self.clip = past + future

@@ -16,6 +16,7 @@ from sigmavae.report import claims
 from sigmavae.report.chart import Series, line_chart
 from sigmavae.report.dumbbell import Claim, dumbbell_chart
 from sigmavae.report.files import ReportError
+from sigmavae.report.frames import SERIES, frames_chart
 from sigmavae.report.labels import labels, styles
 from sigmavae.report.layers import layers_chart, rates_of
 from sigmavae.report.reliability import KINDS, Calibration, coverage_chart, histogram_chart
@@ -89,6 +90,7 @@ def render(runs: Sequence[Run], *, title: str, demo: bool) -> str:
         claims=claims,
         calibration=_calibration(views) if demo else "",
         layers=[] if demo else _layers(views),
+        frames=[] if demo else _frames(views),
         reliability=[] if demo else _reliability(views),
         examined=[view for view in views if any(Calibration.of(view.run, prefix).coverage for prefix, _ in KINDS)],
     )
@@ -96,12 +98,12 @@ def render(runs: Sequence[Run], *, title: str, demo: bool) -> str:
 
 def _charts(views: Sequence[View], direct: bool) -> list[Chart]:
     def series(key: str) -> list[Series]:
-        # Validation says more than training, but a run that never validated still has a curve.
-        pairs = [(view, view.run.curve(key, "validation") or view.run.curve(key, "train")) for view in views]
-        return [Series(view.label, view.css, points) for view, points in pairs]
+        return [Series(view.label, view.css, _curve(view.run, key)) for view in views]
 
+    kinds = {"a predicted frame" if view.run.of_videos else "an image" for view in views}
+    unit = " or ".join(sorted(kinds))
     specifications = (
-        ("nll", "Cost of an image", "nll in nats, lower is better", Linear),
+        ("nll", f"Cost of {unit}", "nll in nats, lower is better", Linear),
         ("sigma", "What the decoder says: sigma", "in pixel units, logarithmic axis", Log),
         ("rate", "What the code carries: rate", "in nats", Linear),
     )
@@ -111,6 +113,18 @@ def _charts(views: Sequence[View], direct: bool) -> list[Chart]:
         if svg:
             charts.append(Chart(heading, note, Markup(svg)))
     return charts
+
+
+def _curve(run: Run, key: str) -> list[tuple[float, float]]:
+    return run.nats_curve(key) if key != "sigma" else run.curve(key, "validation") or run.curve(key, "train")
+
+
+def _frames(views: Sequence[View]) -> list[Chart]:
+    charts = []
+    for prefix, heading, note in SERIES:
+        series = [Series(view.label, view.css, view.run.numbered(f"{prefix}_frame_")) for view in views]
+        charts.append(Chart(heading, note, Markup(frames_chart(f"{heading} ({note}) by frame", series))))
+    return [chart for chart in charts if chart.svg]
 
 
 def _calibration(views: Sequence[View]) -> Markup:

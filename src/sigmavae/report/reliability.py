@@ -5,7 +5,6 @@ Read from the metrics of runs that were evaluated for it; drawn as inline SVG, o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import SubElement, tostring
@@ -30,8 +29,8 @@ class Calibration:
     @classmethod
     def of(cls, run: Run, prefix: str) -> Calibration:
         """What a run's result says."""
-        coverage = [(percent / 100, share) for percent, share in _numbered(run, f"{prefix}coverage_")]
-        shares = [share for _, share in _numbered(run, f"{prefix}pit_")]
+        coverage = [(percent / 100, share) for percent, share in run.numbered(f"{prefix}coverage_")]
+        shares = [share for _, share in run.numbered(f"{prefix}pit_")]
         # A density, so that one is what it should be however many bins there are; every bin has two corners.
         steps = [
             ((number + side) / len(shares), share * len(shares))
@@ -59,21 +58,13 @@ def _draw(title: str, series: Sequence[Series], frame: Frame, axis: str, ideal: 
     if not drawn:
         return ""
     svg = blank(title, frame, axis)
-    SubElement(svg, "path", {"class": "ideal", "d": _path(frame, ideal)})
+    SubElement(svg, "path", {"class": "ideal", "d": path_through(frame, ideal)})
     for one in drawn:
-        path = SubElement(svg, "path", {"class": f"curve {one.css}", "d": _path(frame, one.points)})
+        path = SubElement(svg, "path", {"class": f"curve {one.css}", "d": path_through(frame, one.points)})
         SubElement(path, "title").text = one.label
     return tostring(svg, encoding="unicode")
 
 
-def _path(frame: Frame, points: Points) -> str:
+def path_through(frame: Frame, points: Points) -> str:
+    """The path that joins points, as SVG writes it."""
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in (frame.place(*point) for point in points))
-
-
-def _numbered(run: Run, prefix: str) -> list[tuple[int, float]]:
-    """The finite metrics whose names are the prefix and a number, in its order."""
-    names = run.result["metrics"] if run.result is not None else {}
-    found = [
-        (int(name.removeprefix(prefix)), run.metric(name)) for name in names if re.fullmatch(prefix + r"\d+", name)
-    ]
-    return sorted((number, value) for number, value in found if value is not None)

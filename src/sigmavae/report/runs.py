@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,9 +53,43 @@ class Run:
         """Whether the likelihood gives probabilities of 8-bit values, not densities: another nll scale."""
         return self.likelihood in MASSES or self.likelihood.startswith("discretized-")
 
+    @property
+    def of_videos(self) -> bool:
+        """Whether it is a model of videos, whose nats are of sequences."""
+        model = self.experiment.get("model")
+        return isinstance(model, Mapping) and model.get("kind") == "svg"
+
+    def nats(self, name: str) -> float | None:
+        """A final test metric in nats of an image, or, of videos, of a predicted frame."""
+        value, whole, each = (self.metric(key) for key in (name, "nll", "nll_per_frame"))
+        return value if value is None or not whole or each is None else value * each / whole
+
+    def nats_curve(self, key: str) -> list[tuple[float, float]]:
+        """A curve in nats of an image, or, of clips of videos, of a predicted frame.
+
+        On validation data, which say more than training batches; but a run that never validated still has a curve.
+        """
+        validated = self.curve(key, "validation")
+        frames = self._predicted(in_training=not validated)
+        return [(step, value / frames) for step, value in validated or self.curve(key, "train")]
+
+    def _predicted(self, *, in_training: bool) -> float:
+        """How many frames of a clip count; one of an image."""
+        if not self.of_videos:
+            return 1.0
+        past, future = (as_number(self.experiment["model"].get(key)) for key in ("past", "future"))
+        more = past - 1 if past and in_training and self.experiment["model"].get("score_past") else 0.0
+        return max(1.0, (future or 1.0) + more)
+
     def metric(self, name: str) -> float | None:
         """A final test metric; None if the run is unfinished, the key absent, or the value not finite."""
         return None if self.result is None else as_number(self.result["metrics"].get(name))
+
+    def numbered(self, prefix: str) -> list[tuple[int, float]]:
+        """The finite metrics whose names are the prefix and a number, in its order."""
+        names = self.result["metrics"] if self.result is not None else {}
+        found = [(name, self.metric(name)) for name in names if re.fullmatch(prefix + r"\d+", name)]
+        return sorted((int(name.removeprefix(prefix)), value) for name, value in found if value is not None)
 
     def curve(self, key: str, split: str) -> list[tuple[float, float]]:
         """Finite (step, value) pairs by rising step; a step logged twice (a resumed run) keeps its last value."""

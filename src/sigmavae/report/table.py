@@ -28,7 +28,7 @@ class Column:
 
 
 COLUMNS = (
-    Column("nll", "negative ELBO in nats per test image; lower is better"),
+    Column("nll", "negative ELBO in nats per test image, of videos per predicted frame; lower is better"),
     Column("bits/dim", "the same bound on the 8-bit data, comparable across all decoders; lower is better"),
     Column("rate", "nats the code carries (KL divergence)"),
     Column("distortion", "nats the decoder adds, given the code"),
@@ -55,7 +55,7 @@ def table_rows(runs: Sequence[Run]) -> list[list[Cell]]:
 
 
 def _row(run: Run, alike: Sequence[Run], with_fid: bool) -> list[Cell]:
-    nll, nll_error, fid = run.metric("nll"), run.metric("nll_stderr"), run.metric("fid")
+    nll, nll_error, fid = run.nats("nll"), run.nats("nll_stderr"), run.metric("fid")
     nll_text = fixed(nll, 1) + (f" ± {nll_error:.1f}" if nll is not None and nll_error is not None else "")
     seconds = as_number(run.result.get("seconds")) if run.result is not None else None
     mark = MASS_MARK if run.is_mass and nll is not None else ""
@@ -63,7 +63,7 @@ def _row(run: Run, alike: Sequence[Run], with_fid: bool) -> list[Cell]:
     cells = [
         Cell(nll_text, nll, _is_lowest("nll", run, same_kind), mark),
         Cell(fixed(run.metric("bits_per_dim"), 3), run.metric("bits_per_dim"), _is_lowest("bits_per_dim", run, alike)),
-        *(Cell(fixed(run.metric(key), 1), run.metric(key)) for key in ("rate", "distortion")),
+        *(Cell(fixed(run.nats(key), 1), run.nats(key)) for key in ("rate", "distortion")),
         *(Cell(significant(run.metric(key)), run.metric(key)) for key in ("sigma", "beta")),
         Cell(fixed(seconds, 1), seconds),
     ]

@@ -28,6 +28,7 @@ from sigmavae.training.guard import Guard, not_finite
 from sigmavae.training.journal import Journal
 from sigmavae.training.optimizer import learning_rate, make_optimizer, set_learning_rate
 from sigmavae.training.outliers import Outliers
+from sigmavae.training.statistics import recompute_statistics
 
 VALIDATION_IMAGES = 512  # or frames, of the validation split, each time the curve gets a point
 
@@ -107,7 +108,13 @@ class _Fit:
             if saving:
                 self._save()
             self.progress.advance(self.step, self.latest)
-        return self.plain if self.average is None else cast(LatentModel, self.average.module)
+        return self.plain if self.average is None else self._averaged(self.average)
+
+    def _averaged(self, average: AveragedModel) -> LatentModel:
+        model = cast(LatentModel, average.module)
+        self._seed(Stream.NOISE)
+        recompute_statistics(model, self.batches.__getitem__)
+        return model
 
     def _one_step(self) -> Elbo:
         self._seed(Stream.NOISE)
@@ -255,5 +262,6 @@ def _follow_strides(optimizer: Optimizer) -> None:
 
 
 def _averaged(model: LatentModel, decay: float) -> AveragedModel:
-    # Buffers, among them the running sigma, are copied from the trained model rather than averaged.
+    # Buffers, among them the running sigma, are copied from the trained model rather than averaged; at the end the
+    # statistics of batch normalisation are taken anew.
     return AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(decay))

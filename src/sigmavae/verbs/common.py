@@ -40,12 +40,16 @@ def progress_console() -> Console:
 
 
 def print_results(results: Sequence[Mapping[str, Any]]) -> None:
-    """Print one table of finished runs."""
-    table = Table("run", *(title for _, title, _ in _COLUMNS), "seconds")
+    """Print one table of finished runs; nats are of an image, or, of videos, of a predicted frame."""
+    of_videos = all("nll_per_frame" in result["metrics"] for result in results)
+    unit = "nats a frame" if of_videos else "nats"
+    table = Table("run", *(title.replace("nats", unit) for _, title, _ in _COLUMNS), "seconds")
     for column in table.columns[1:]:
         column.justify = "right"
     for result in results:
-        metrics = result["metrics"]
+        metrics = dict(result["metrics"])
+        if per_frame := metrics.get("nll_per_frame"):
+            metrics |= {"rate": metrics["rate"] * per_frame / metrics["nll"], "nll": per_frame}
         cells = [form.format(metrics[key]) if key in metrics else "-" for key, _, form in _COLUMNS]
         table.add_row(result["name"], *cells, f"{result['seconds']:.0f}")
     Console().print(table)

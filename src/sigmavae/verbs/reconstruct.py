@@ -12,6 +12,7 @@ from tyro.conf import arg
 from sigmavae.data import to_unit
 from sigmavae.errors import ConfigError
 from sigmavae.filmstrip import write_strip
+from sigmavae.metrics.items import BATCH, fitting
 from sigmavae.models import VideoModel
 from sigmavae.pictures import beside, write_grid
 from sigmavae.run import load_run
@@ -46,7 +47,8 @@ def reconstruct(
     real = to_unit(torch.tensor(splits.split(split)[:n], device=model.device))
     path = out or run / "reconstructions.png"
     try:
-        reconstructed = model.reconstruct(real, noise, drawn)
+        parts = real.split(fitting(model, BATCH))  # hundreds of videos at once are many GiB
+        reconstructed = torch.cat([model.reconstruct(part, noise, drawn) for part in parts])
     except ValueError as error:
         raise ConfigError(f"--drawn: {error}") from error
     if isinstance(model, VideoModel):

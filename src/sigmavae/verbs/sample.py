@@ -36,7 +36,7 @@ def sample(
     seed: Annotated[int, arg(help="of the samples")] = 0,
     split: Split = "test",
     video: Annotated[int, arg(metavar="N", help="of videos, which of the split, counted from 0")] = 0,
-    out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/samples.png")] = None,
+    out: Annotated[Path | None, arg(metavar="PNG", help="default: RUN/samples.png; of videos also .gif")] = None,
 ) -> None:
     """Draw images from the prior and write them as one picture.
 
@@ -51,10 +51,13 @@ def sample(
     path = out or run / "samples.png"
     if isinstance(model, VideoModel):
         video_of = _chosen(splits, split, video).to(model.device)
+        if path.suffix == ".gif":  # the animation's name; the strip has the other
+            path = path.with_suffix(".png")
         rows = futures_of(model, video_of, n or FUTURES, noise, temperature)
         print(f"wrote {write_strip(path, rows, model.past)}")
         print(f"wrote {write_animation(path.with_suffix('.gif'), rows, model.past)}")
-        print(f"rows: {split} video {video}; the best of {n or FUTURES} futures by PSNR; {len(rows) - 2} random ones")
+        others = {0: "", 1: "; a random one"}.get(len(rows) - 2, f"; {len(rows) - 2} random ones")
+        print(f"rows: {split} video {video}; the best of {n or FUTURES} futures by PSNR{others}")
     else:
         print(f"wrote {write_grid(path, model.sample(n or IMAGES, noise, temperature))}")
 
