@@ -50,9 +50,9 @@ def _panel(title: str, curves: Sequence[Curve]) -> Image.Image:
     pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(11 * SHARP)
     for y in _ticks(*up):
         pen.line([place(across[0], y), place(across[1], y)], GRID, SHARP)
-        pen.text((SHARP * (left - 6), place(0, y)[1]), f"{y:,.0f}", PALE, font, anchor="rm")
+        pen.text((SHARP * (left - 6), place(0, y)[1]), f"{round(y):,}", PALE, font, anchor="rm")
     for x in _ticks(*across):
-        pen.text((place(x, 0)[0], SHARP * (height - bottom + 6)), f"{x:,.0f}", PALE, font, anchor="ma")
+        pen.text((place(x, 0)[0], SHARP * (height - bottom + 6)), f"{round(x):,}", PALE, font, anchor="ma")
     pen.text((SHARP * left, SHARP * 9), title, INK, font)
     for curve, colour in zip(curves, COLOURS, strict=False):
         sides = [[place(x, m + sign * r) for x, m, r in _rows(curve)] for sign in (1, -1)]
