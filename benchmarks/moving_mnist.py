@@ -70,10 +70,14 @@ def steepness(frames: Tensor) -> float:
 
 def _row(run: Path) -> dict[str, Any]:
     result = read_json(run / "result.json")
-    metrics = {key: value for key, value in result["metrics"].items() if key.startswith(KEPT)}
+    metrics = {key: value for key, value in result["metrics"].items() if key.startswith(KEPT) and not _left_out(key)}
     about = ("name", "parameters", "steps", "seconds", "device", "versions", "command")
     experiment = result["experiment"]
     return {key: result[key] for key in about} | {"likelihood": experiment["likelihood"], "metrics": metrics}
+
+
+def _left_out(key: str) -> bool:
+    return "_frame_" in key and ("_stderr" in key or "_recalibrated" in key)
 
 
 if __name__ == "__main__":
