@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
 from sigmavae.report import ReportError, read_run, write_page
 from sigmavae.report.labels import labels, styles
@@ -129,6 +130,17 @@ def test_an_unfinished_run_is_shown_as_such(write, trio):
     assert html.count("<em>unfinished</em>") == 3  # table, pictures, details
     assert html.count('class="curve hue-0 dash-0" d="M') == 3 + 1  # the charts and the legend
     assert "nothing to conclude yet" in write(trio, demo=True)
+
+
+def test_strips_of_videos_are_shown_whole(write, make_run):
+    folder = make_run("gaussian")
+    assert 'class="pictures"' in write([folder])
+    for kind in ("real", "reconstructions", "samples"):
+        Image.new("L", (620, 102)).save(folder / "pictures" / f"{kind}.png")
+    html = write([folder])
+    assert 'class="pictures strips"' in html
+    assert "the best of its futures" in html
+    assert "sampled" not in html
 
 
 def test_a_run_without_pictures_and_curves_still_has_a_page(write, make_run):

@@ -15,6 +15,9 @@ GRID_ROWS = 4
 SQUARE_TARGET = 368
 """Wanted width in CSS pixels of the square cut of a grid: three of them fill a desktop page."""
 
+STRIP_FROM = 3
+"""Times as wide as high: grids are 2, a strip of five videos of 15 frames."""
+
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _END = b"IEND\xaeB`\x82"
 
@@ -31,6 +34,11 @@ class Picture:
     def square_width(self) -> int:
         """Width at which the left half of the grid is shown: a whole multiple of its pixels where it fits."""
         return self.height * max(1, SQUARE_TARGET // self.height)
+
+    @property
+    def is_strip(self) -> bool:
+        """Whether its rows are videos: far wider than a grid of images, and cut to a square it would lose their end."""
+        return self.width > STRIP_FROM * self.height
 
     @property
     def row_height(self) -> float:
